@@ -1,0 +1,202 @@
+"""The flags that several scripts share, and how a script starts and fails.
+
+Each `define_*` is called by a script at its top; only the script's `main`
+reads the values.
+"""
+
+import logging as std_logging
+import os
+import sys
+
+from absl import app, flags, logging
+
+from bert_tf.errors import UserError
+
+# A script's --help lists the flags of the script: those defined here are its
+# own as well.
+flags.disclaim_key_flags()
+
+
+def run(main):
+    """Runs a script's `main(argv)` after its flags are parsed.
+
+    A `UserError` ends it with exit code 1 and its message alone; the traceback
+    is printed with --verbosity=1. Left-over words are such an error, so that
+    `--do_train True` cannot silently end the flags.
+
+    Args:
+      main: function of no argument.
+    """
+
+    def main_without_arguments(argv):
+        quiet_tensorflow()
+        logging.use_absl_handler()
+        logging.get_absl_handler().setFormatter(_LineFormatter())
+        try:
+            _refuse_leftover_words(argv[1:])
+            main()
+        except UserError as error:
+            logging.debug("The error's origin:", exc_info=True)
+            logging.flush()
+            print(f"error: {error}", file=sys.stderr)
+            sys.exit(1)
+        except KeyboardInterrupt:
+            print("interrupted", file=sys.stderr)
+            sys.exit(130)
+
+    # The default; --verbosity, once parsed, replaces it.
+    logging.set_verbosity(logging.INFO)
+    try:
+        app.run(main_without_arguments)
+    except BrokenPipeError:
+        # The reader, of --help say, has seen enough. Python would complain
+        # once more when it closes the stream.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+
+
+class _LineFormatter(std_logging.Formatter):
+    """Writes a line as `18:40:27 text`; from warnings up it says so."""
+
+    def __init__(self):
+        super().__init__("%(asctime)s %(message)s", "%H:%M:%S")
+
+    def formatMessage(self, record):  # noqa: N802 - logging's own name
+        if record.levelno >= std_logging.WARNING:
+            record.message = f"{record.levelname}: {record.message}"
+        return super().formatMessage(record)
+
+
+def _refuse_leftover_words(words):
+    if words:
+        raise UserError(
+            f"these words belong to no flag: {' '.join(map(repr, words))}. "
+            "Write a switch as --flag, --noflag or --flag=true, join a flag "
+            "and its value by =, quote values with blanks, and check that "
+            "nothing follows a \\ at a line's end."
+        )
+
+
+def quiet_tensorflow():
+    """Silences TensorFlow's start-up messages; call it before its import.
+
+    A TF_CPP_MIN_LOG_LEVEL set by the user stays as it is.
+    """
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+
+def define_vocabulary():
+    """Defines --vocab_file and --do_lower_case."""
+    flags.DEFINE_string(
+        "vocab_file", None, "The WordPiece vocabulary: one piece a line."
+    )
+    flags.DEFINE_bool(
+        "do_lower_case",
+        True,
+        "Lower-case the text and strip its accents: true for an uncased "
+        "model, false for a cased one.",
+    )
+
+
+def define_tpu():
+    """Defines the flags that choose a Cloud TPU, as in 2018."""
+    flags.DEFINE_bool("use_tpu", False, "Run on a Cloud TPU.")
+    flags.DEFINE_string(
+        "tpu_name",
+        None,
+        "The TPU's name, or its grpc:// address. On a TPU VM: local.",
+    )
+    flags.DEFINE_string(
+        "tpu_zone", None, "The TPU's zone, where it is not this machine's."
+    )
+    flags.DEFINE_string(
+        "gcp_project",
+        None,
+        "The TPU's project, where it is not this machine's.",
+    )
+    flags.DEFINE_string(
+        "master", None, "The TPU's grpc:// address, in place of --tpu_name."
+    )
+    flags.DEFINE_integer(
+        "num_tpu_cores",
+        8,
+        "How many cores the TPU has; checked against what is found.",
+        lower_bound=1,
+    )
+
+
+def define_training_loop():
+    """Defines how training is cut into loops, logged, saved and seeded."""
+    flags.DEFINE_integer(
+        "save_checkpoints_steps",
+        1000,
+        "A checkpoint is saved every so many steps.",
+        lower_bound=1,
+    )
+    flags.DEFINE_integer(
+        "iterations_per_loop",
+        1000,
+        "At most so many steps are run on the device for each call from the "
+        "host.",
+        lower_bound=1,
+    )
+    flags.DEFINE_integer(
+        "keep_checkpoint_max",
+        5,
+        "So many of the newest checkpoints are kept; 0 keeps all.",
+        lower_bound=0,
+    )
+    flags.DEFINE_integer(
+        "log_steps",
+        100,
+        "A line is logged, and TensorBoard scalars written, every so many "
+        "steps.",
+        lower_bound=1,
+    )
+    flags.DEFINE_integer(
+        "seed",
+        None,
+        "Makes weights, dropout and the order of records repeatable on one "
+        "machine. Drawn anew where it is not given.",
+        lower_bound=0,
+        upper_bound=2**31 - 1,
+    )
+
+
+def check_tpu(use_tpu, tpu_name, master):
+    """Checks that --use_tpu comes with an address.
+
+    Args:
+      use_tpu: bool.
+      tpu_name: str or None.
+      master: str or None.
+
+    Raises:
+      UserError: it does not.
+    """
+    if use_tpu and not (tpu_name or master):
+        raise UserError(
+            "--use_tpu needs --tpu_name: the TPU's name, its grpc:// address, "
+            "or `local` on a TPU VM."
+        )
+
+
+def check_sequence_length(max_seq_length, config, config_file):
+    """Checks --max_seq_length against the model's position embeddings.
+
+    Args:
+      max_seq_length: int.
+      config: BertConfig.
+      config_file: str, where it comes from.
+
+    Raises:
+      UserError: it is too long.
+
+    Source: the check in the 2018 scripts' `main`, there in some of them only.
+    """
+    if max_seq_length > config.max_position_embeddings:
+        raise UserError(
+            f"--max_seq_length={max_seq_length} is larger than "
+            f"`max_position_embeddings` ({config.max_position_embeddings}) in "
+            f"{config_file}. Lower the flag or use a longer model."
+        )

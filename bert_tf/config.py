@@ -1,0 +1,152 @@
+"""What a BERT model is made of: the 2018 `bert_config.json`."""
+
+import dataclasses
+import json
+import logging
+
+from bert_tf.errors import UserError
+from bert_tf.files import read_text
+
+HIDDEN_ACTIVATIONS = ("gelu", "relu", "tanh", "linear", "")
+
+# Written into some 2018 configurations (the multilingual and Chinese models)
+# and read by no code.
+_UNUSED_KEYS = frozenset(
+    {
+        "directionality",
+        "pooler_fc_size",
+        "pooler_num_attention_heads",
+        "pooler_num_fc_layers",
+        "pooler_size_per_head",
+        "pooler_type",
+    }
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class BertConfig:
+    """The sizes and rates of one model, with the keys of the JSON file.
+
+    Use `dataclasses.replace(config, hidden_dropout_prob=0.0)` for a variant.
+
+    Raises:
+      UserError: a value that no model can have, by name.
+
+    Source: `BertConfig` in modeling.py (2018). Its defaults are kept; it is
+      frozen and checked here, and unknown keys are named in the log.
+    """
+
+    vocab_size: int  # V, the number of pieces
+    hidden_size: int = 768  # D
+    num_hidden_layers: int = 12
+    num_attention_heads: int = 12  # N; D is a multiple of it
+    intermediate_size: int = 3072  # the feed-forward layer's inner size
+    hidden_act: str = "gelu"  # of the feed-forward layer and the LM head
+    hidden_dropout_prob: float = 0.1  # embeddings and both layer outputs
+    attention_probs_dropout_prob: float = 0.1
+    max_position_embeddings: int = 512  # the longest S
+    type_vocab_size: int = 16  # segments; the released models have 2
+    initializer_range: float = 0.02  # standard deviation
+
+    def __post_init__(self):
+        for name in (
+            "vocab_size",
+            "hidden_size",
+            "num_hidden_layers",
+            "num_attention_heads",
+            "intermediate_size",
+            "max_position_embeddings",
+            "type_vocab_size",
+        ):
+            _require_positive_int(name, getattr(self, name))
+        for name in ("hidden_dropout_prob", "attention_probs_dropout_prob"):
+            _require_number(name, getattr(self, name), below=1.0)
+        _require_number("initializer_range", self.initializer_range)
+        if self.hidden_size % self.num_attention_heads:
+            raise UserError(
+                f"`hidden_size` ({self.hidden_size}) is not a multiple of "
+                f"`num_attention_heads` ({self.num_attention_heads}); every "
+                "head takes an equal share. Change one of the two."
+            )
+        # 2018 took null for "no activation", and any mixture of cases.
+        activation = "" if self.hidden_act is None else self.hidden_act
+        if str(activation).lower() not in HIDDEN_ACTIVATIONS:
+            raise UserError(
+                f"`hidden_act` is {self.hidden_act!r}; it must be one of "
+                f"{', '.join(map(repr, HIDDEN_ACTIVATIONS))}."
+            )
+        object.__setattr__(self, "hidden_act", str(activation).lower())
+
+    @classmethod
+    def from_dict(cls, json_object):
+        """Makes a configuration of a dict with the JSON file's keys.
+
+        Raises:
+          UserError: `vocab_size` is missing, or a value is impossible.
+        """
+        known = {field.name for field in dataclasses.fields(cls)}
+        if "vocab_size" not in json_object:
+            raise UserError(
+                "`vocab_size` is missing from the BERT configuration (its keys "
+                f"are {sorted(json_object)})."
+            )
+        unknown = sorted(set(json_object) - known - _UNUSED_KEYS)
+        if unknown:
+            logging.getLogger("absl").warning(
+                "The BERT configuration has keys that mean nothing here, "
+                "ignored: %s.",
+                ", ".join(unknown),
+            )
+        return cls(**{k: v for k, v in json_object.items() if k in known})
+
+    @classmethod
+    def from_json_file(cls, json_file):
+        """Reads a `bert_config.json`.
+
+        Args:
+          json_file: str, a local or remote path.
+
+        Raises:
+          UserError: unreadable, not a JSON object, or impossible values; the
+            message names the file.
+        """
+        text = read_text(json_file)
+        try:
+            json_object = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise UserError(
+                f"{json_file}, line {error.lineno}: not JSON ({error.msg})."
+            ) from error
+        if not isinstance(json_object, dict):
+            raise UserError(
+                f"{json_file}: a BERT configuration is a JSON object, this is "
+                f"a {type(json_object).__name__}."
+            )
+        try:
+            return cls.from_dict(json_object)
+        except UserError as error:
+            raise UserError(f"{json_file}: {error}") from error
+
+    def to_dict(self):
+        """Returns a dict with the JSON file's keys."""
+        return dataclasses.asdict(self)
+
+    def to_json_string(self):
+        """Returns the JSON text, keys sorted, as 2018 wrote it."""
+        return json.dumps(self.to_dict(), indent=2, sort_keys=True) + "\n"
+
+
+def _require_positive_int(name, value):
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise UserError(
+            f"`{name}` is {value!r}; it must be a whole number > 0."
+        )
+
+
+def _require_number(name, value, below=float("inf")):
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not is_number or not 0.0 <= value < below:
+        rule = "at least 0" + (
+            "" if below == float("inf") else f", below {below}"
+        )
+        raise UserError(f"`{name}` is {value!r}; it must be a number, {rule}.")

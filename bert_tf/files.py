@@ -1,0 +1,223 @@
+"""Opening, listing and publishing files, local or remote (gs://).
+
+TensorFlow's file system is imported only for a remote path, so that a wrong
+local path is reported before TensorFlow has started.
+"""
+
+import contextlib
+import glob
+import os
+
+from bert_tf.errors import UserError
+
+
+def is_remote(path):
+    """Tells whether a path (str or os.PathLike) needs TensorFlow's files."""
+    return "://" in os.fspath(path)
+
+
+def _gfile():
+    import tensorflow as tf  # Deferred: see the top of this file.
+
+    return tf.io.gfile
+
+
+def is_file(path):
+    """Tells whether `path` is an existing file."""
+    if is_remote(path):
+        return _gfile().exists(path) and not _gfile().isdir(path)
+    return _is_local_file(path)
+
+
+def _is_local_file(path):
+    # A pipe, as in --input_file=<(zcat text.gz), is as good as a file.
+    return os.path.exists(path) and not os.path.isdir(path)
+
+
+def is_folder(path):
+    """Tells whether `path` is an existing folder."""
+    return _gfile().isdir(path) if is_remote(path) else os.path.isdir(path)
+
+
+def require_file(path, flag):
+    """Checks that the file a flag names is there.
+
+    Args:
+      path: str or None, the flag's value.
+      flag: str, its name without dashes, for the message.
+
+    Raises:
+      UserError: no value, no such file, or a folder.
+    """
+    if not path:
+        raise UserError(f"--{flag} must be given.")
+    if is_folder(path):
+        raise UserError(f"--{flag}={path} is a folder; name the file in it.")
+    if not is_file(path):
+        raise UserError(f"--{flag}={path}: there is no such file.")
+
+
+def open_binary(path):
+    """Opens `path` for reading bytes; the caller closes it."""
+    return _gfile().GFile(path, "rb") if is_remote(path) else open(path, "rb")
+
+
+def read_bytes(path):
+    """Reads a whole file.
+
+    Args:
+      path: str.
+
+    Returns:
+      bytes.
+
+    Raises:
+      UserError: it cannot be read.
+    """
+    try:
+        with open_binary(path) as stream:
+            return stream.read()
+    except OSError as error:
+        reason = error.strerror or error
+        raise UserError(f"{path} cannot be read: {reason}.") from error
+    except Exception as error:
+        # TensorFlow's file system has errors of its own, all with a message.
+        if not is_remote(path):
+            raise
+        raise UserError(f"{path} cannot be read: {error}.") from error
+
+
+def read_text(path):
+    """Reads a whole UTF-8 file.
+
+    Args:
+      path: str.
+
+    Returns:
+      str, without a leading byte-order mark. Line ends are kept as they are.
+
+    Raises:
+      UserError: it cannot be read, or is not UTF-8 (names the line).
+    """
+    content = read_bytes(path)
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise UserError(
+            f"{path}, line {line}: not UTF-8 (byte "
+            f"0x{content[error.start]:02X}). Convert the file to UTF-8."
+        ) from error
+
+
+def expand_patterns(patterns, flag):
+    """Lists the files that a comma-separated list of paths and globs names.
+
+    Args:
+      patterns: str, as in "a.txt,more/*.txt".
+      flag: str, the flag's name without dashes, for the message.
+
+    Returns:
+      list of str: patterns in the order given, files of one pattern sorted.
+
+    Raises:
+      UserError: nothing given, or patterns that match no file, each named.
+
+    Source: the loop over `tf.gfile.Glob` in the 2018 scripts, which went on
+      without a word where a pattern matched nothing.
+    """
+    matches = [
+        (pattern, _matches(pattern) if pattern else [])
+        for pattern in (patterns or "").split(",")
+    ]
+    unmatched = [repr(pattern) for pattern, paths in matches if not paths]
+    if unmatched:
+        raise UserError(
+            f"--{flag}: no file matches {', '.join(unmatched)}. Check the "
+            "path, and quote it if it holds blanks or a * for this program to "
+            "expand."
+        )
+    return [path for _, paths in matches for path in paths]
+
+
+def _matches(pattern):
+    if is_remote(pattern):
+        return sorted(_gfile().glob(pattern))
+    # A path that exists is meant literally, even with [ or * in its name.
+    if _is_local_file(pattern):
+        return [pattern]
+    return sorted(path for path in glob.glob(pattern) if _is_local_file(path))
+
+
+def make_output_folder(path, flag):
+    """Creates a folder with its parents and checks that it can be written.
+
+    Args:
+      path: str or None, the flag's value.
+      flag: str, its name without dashes, for the message.
+
+    Raises:
+      UserError: no value, a file of that name, or no permission.
+    """
+    if not path:
+        raise UserError(f"--{flag} must be given.")
+    if is_remote(path):
+        _gfile().makedirs(path)
+        return
+    try:
+        os.makedirs(path, exist_ok=True)
+    except OSError as error:
+        raise UserError(
+            f"--{flag}: the folder {path!r} cannot be made: {error.strerror}."
+        ) from error
+    if not os.access(path, os.W_OK | os.X_OK):
+        raise UserError(f"--{flag}: the folder {path!r} cannot be written.")
+
+
+@contextlib.contextmanager
+def replacing(path):
+    """Gives a path to write; on success it becomes `path` in one step.
+
+    Args:
+      path: str, the final name.
+
+    Yields:
+      str, a name beside it. After an exception it is removed, and what stood
+      at `path` before is untouched.
+    """
+    beside = f"{path}.incomplete"
+    try:
+        yield beside
+    except BaseException:
+        with contextlib.suppress(OSError):
+            _remove(beside)
+        raise
+    if is_remote(path):
+        _gfile().rename(beside, path, overwrite=True)
+    else:
+        os.replace(beside, path)
+
+
+def _remove(path):
+    if is_remote(path):
+        _gfile().remove(path)
+    else:
+        os.remove(path)
+
+
+def write_text(path, text):
+    """Writes `text` (str) to `path` as UTF-8, all or nothing."""
+    with replacing(path) as beside:
+        if is_remote(path):
+            with _gfile().GFile(beside, "w") as stream:
+                stream.write(text)
+        else:
+            with open(beside, "w", encoding="utf-8", newline="\n") as stream:
+                stream.write(text)
+
+
+def size(path):
+    """Returns a file's size (int, bytes)."""
+    return (
+        _gfile().stat(path).length if is_remote(path) else os.stat(path).st_size
+    )
