@@ -1,0 +1,336 @@
+"""Documents to masked instances for pre-training, as 2018 made them.
+
+Three stages, each of them usable alone:
+
+    texts = documents.read_documents(paths, tokenizer)
+    instances = create_instances(texts, piece_ids, options, rng)
+    write_instances(instances, output_files)
+
+The random draws are those of 2018, in the same order: a seed gives the same
+instances in the same order.
+"""
+
+import bisect
+import contextlib
+import dataclasses
+import logging
+import os
+
+from bert_tf import files, masking
+from bert_tf.errors import UserError
+from bert_tf.heartbeat import Heartbeat
+from bert_tf.instances import NUM_SPECIAL, Instances, Pair
+
+_logger = logging.getLogger("absl")
+
+
+@dataclasses.dataclass(frozen=True)
+class InstanceOptions:
+    """How instances are made; the fields are the 2018 flags of these names.
+
+    Raises:
+      UserError: a value out of range (names flag, value and rule).
+    """
+
+    # S: pieces of an instance, [CLS] and both [SEP] included.
+    max_seq_length: int = 128
+    # P: so many pieces of an instance are masked at most.
+    max_predictions_per_seq: int = 20
+    # How often the text is gone through, each time with other draws.
+    dupe_factor: int = 10
+    # The share of an instance's pieces that is masked.
+    masked_lm_prob: float = 0.15
+    # How often a document is cut into instances shorter than S.
+    short_seq_prob: float = 0.1
+    # Whether whole words are masked rather than single pieces.
+    do_whole_word_mask: bool = False
+
+    def __post_init__(self):
+        # A and B have a piece each, and 2018 draws short lengths from 2 on.
+        self._require_at_least("max_seq_length", NUM_SPECIAL + 2)
+        self._require_at_least("max_predictions_per_seq", 1)
+        self._require_at_least("dupe_factor", 1)
+        self._require_share("masked_lm_prob")
+        self._require_share("short_seq_prob")
+
+    def _require_at_least(self, flag, minimum):
+        value = getattr(self, flag)
+        if value < minimum:
+            raise UserError(
+                f"--{flag}={value}: the minimum is {minimum}; the default is "
+                f"{getattr(InstanceOptions, flag)}."
+            )
+
+    def _require_share(self, flag):
+        value = getattr(self, flag)
+        if not 0 <= value <= 1:
+            raise UserError(
+                f"--{flag}={value}: it must be between 0 and 1; the default "
+                f"is {getattr(InstanceOptions, flag)}."
+            )
+
+
+def create_instances(texts, piece_ids, options, rng):
+    """Makes the masked instances of all documents.
+
+    Args:
+      texts: documents.Documents, not empty.
+      piece_ids: masking.PieceIds of the vocabulary they were tokenized with.
+      options: InstanceOptions.
+      rng: random.Random; 2018 seeded it with --random_seed.
+
+    Returns:
+      Instances, shuffled.
+
+    Source: the second half of `create_training_instances` and
+      `create_instances_from_document` in create_pretraining_data.py (2018).
+      New: a warning where there is one document only.
+    """
+    if len(texts) == 1:
+        _logger.warning(
+            "There is only one document, so that random next sentences come "
+            "from the document itself and are hard to tell from real ones. "
+            "Put a blank line between documents."
+        )
+    order = list(range(len(texts)))
+    masking.shuffle(order, rng)
+    instances = Instances(texts, piece_ids, options)
+    max_pieces = options.max_seq_length - NUM_SPECIAL
+    heartbeat = Heartbeat("Made %s instances so far.")
+    for _ in range(options.dupe_factor):
+        for place in range(len(order)):
+            # Each pair is masked before the next is drawn, as in 2018.
+            for whole in _draw_pairs(texts, order, place, options, rng):
+                pair = _truncate(whole, max_pieces, rng)
+                ids = instances.unmasked_ids(pair)
+                masks = masking.draw_masks(ids, piece_ids, options, rng)
+                instances.append(pair, masks)
+                instances.num_truncated += pair != whole
+            heartbeat.beat(len(instances))
+    masking.shuffle(instances.order, rng)
+    return instances
+
+
+def _draw_pairs(texts, order, place, options, rng):
+    """Yields the Pairs of one document, not yet truncated.
+
+    Sentences are collected up to the wanted length and cut in two at random.
+    The first part is A. B is the second part, or a run of another document; the
+    second part then goes into the next instance.
+
+    Args:
+      texts: documents.Documents.
+      order: list of int, the documents in the order of the random draws.
+      place: int, the document's place in `order`.
+      options: InstanceOptions.
+      rng: random.Random.
+    """
+    starts = texts.sentence_starts
+    first, end = texts.sentence_range(order[place])
+    wanted = options.max_seq_length - NUM_SPECIAL
+    if rng.random() < options.short_seq_prob:
+        wanted = rng.randint(2, wanted)
+    while first < end:
+        b_end = _end_of_run(starts, first, end, wanted)
+        a_end = first + 1
+        if b_end > a_end:
+            a_end = first + rng.randint(1, b_end - first - 1)
+        is_random_next = b_end == first + 1 or rng.random() < 0.5
+        next_first = b_end
+        b_first = a_end
+        if is_random_next:
+            next_first = a_end
+            wanted_b = wanted - (starts[a_end] - starts[first])
+            b_first, b_end = _draw_run(texts, order, place, wanted_b, rng)
+        yield Pair(
+            starts[first],
+            starts[a_end],
+            starts[b_first],
+            starts[b_end],
+            is_random_next,
+        )
+        first = next_first
+
+
+def _draw_run(texts, order, place, wanted, rng):
+    """Draws a run of sentences of a document, preferably not `order[place]`.
+
+    Returns:
+      (first sentence, the one after the last), enough for `wanted` pieces or up
+      to the document's end.
+    """
+    # As in 2018 the same document may come out ten times.
+    for _ in range(10):
+        drawn = rng.randint(0, len(order) - 1)
+        if drawn != place:
+            break
+    first, end = texts.sentence_range(order[drawn])
+    first += rng.randint(0, end - first - 1)
+    return first, _end_of_run(texts.sentence_starts, first, end, wanted)
+
+
+def _end_of_run(starts, first, end, wanted):
+    """Finds the end of the shortest run of sentences with enough pieces.
+
+    Args:
+      starts: array of int64, `Documents.sentence_starts`.
+      first: int, the run's first sentence.
+      end: int, the run ends there at the latest.
+      wanted: int, how many pieces are enough; where it is not positive, one
+        sentence is.
+
+    Returns:
+      int, the sentence after the run's last.
+    """
+    return bisect.bisect_left(starts, starts[first] + wanted, first + 1, end)
+
+
+def _truncate(pair, max_pieces, rng):
+    """Takes pieces off a Pair's runs until both fit together.
+
+    The longer run (B on a tie) loses a piece at a time, from its front or its
+    back as the coin falls, so that the model does not see only the beginnings
+    of sentences.
+
+    Source: `truncate_seq_pair` in create_pretraining_data.py (2018).
+    """
+    a_start, a_end, b_start, b_end, is_random_next = pair
+    num_excess = pair.num_pieces - max_pieces
+    for _ in range(num_excess):
+        at_front = rng.random() < 0.5
+        if a_end - a_start > b_end - b_start:
+            if at_front:
+                a_start += 1
+            else:
+                a_end -= 1
+        elif at_front:
+            b_start += 1
+        else:
+            b_end -= 1
+    return Pair(a_start, a_end, b_start, b_end, is_random_next)
+
+
+def prepare_output_files(output_files, paths_read):
+    """Checks, before the work, that the output files can be written after it.
+
+    Missing folders are created, with their parents.
+
+    Args:
+      output_files: str, one path or several with commas between.
+      paths_read: list of str, the files that must not be written over.
+
+    Returns:
+      list of str, the paths.
+
+    Raises:
+      UserError: no path; one that is given twice, is read from, or is there
+        and no plain file; or a folder that cannot be made or written.
+    """
+    paths = (output_files or "").split(",")
+    taken = {_identity(path): "an input file" for path in paths_read}
+    for path in paths:
+        where = f"--output_file={output_files!r}: {path!r}"
+        if not path:
+            raise UserError(
+                f"{where} is no path. Give one, or several with commas between."
+            )
+        if _identity(path) in taken:
+            raise UserError(
+                f"{where} is also {taken[_identity(path)]}. Name another file."
+            )
+        taken[_identity(path)] = "another output file"
+        is_there = not files.is_remote(path) and os.path.exists(path)
+        if files.is_folder(path) or (is_there and not os.path.isfile(path)):
+            raise UserError(f"{where} is there and no plain file. Name a file.")
+        files.make_output_folder(os.path.dirname(path) or ".", "output_file")
+    return paths
+
+
+def _identity(path):
+    return path if files.is_remote(path) else os.path.realpath(path)
+
+
+def write_instances(instances, output_files):
+    """Writes instances as TFRecords, in turn to each of the files.
+
+    A file has its name only when it is complete; until then it stands beside.
+
+    Args:
+      instances: Instances.
+      output_files: list of str, local or remote, in existing folders.
+
+    Returns:
+      list of int, how many instances each file holds.
+
+    Raises:
+      UserError: a file would be empty, or cannot be written.
+
+    Source: `write_instance_to_example_files` in create_pretraining_data.py
+      (2018), which wrote under the final names.
+    """
+    if len(instances) < len(output_files):
+        raise UserError(
+            f"--output_file names {len(output_files)} files for "
+            f"{len(instances)} instances, so some would be empty. Name fewer "
+            "files, or give more text."
+        )
+    # Deferred, with `features`, which imports it too: text and flags are read
+    # and checked before TensorFlow has started.
+    import tensorflow as tf
+
+    try:
+        with contextlib.ExitStack() as published:
+            beside = [
+                published.enter_context(files.replacing(path))
+                for path in output_files
+            ]
+            # All are closed before the first gets its name.
+            with contextlib.ExitStack() as opened:
+                writers = [
+                    opened.enter_context(tf.io.TFRecordWriter(path))
+                    for path in beside
+                ]
+                _write_in_turn(instances, writers)
+    except tf.errors.OpError as error:
+        raise UserError(
+            f"Writing {', '.join(output_files)} failed: {error.message}. "
+            "Nothing was written; mend this and start again."
+        ) from error
+    num_files = len(output_files)
+    return [
+        len(range(first, len(instances), num_files))
+        for first in range(num_files)
+    ]
+
+
+def _write_in_turn(instances, writers):
+    from bert_tf import features
+
+    options = instances.options
+    serializer = features.ExampleSerializer(
+        features.pretraining_features(
+            options.max_seq_length, options.max_predictions_per_seq
+        )
+    )
+    heartbeat = Heartbeat("Wrote %s instances so far.")
+    for count, instance in enumerate(instances):
+        values = _feature_values(instance, options)
+        record = serializer.serialize(values)
+        writers[count % len(writers)].write(record)
+        heartbeat.beat(count)
+
+
+def _feature_values(instance, options):
+    """Pads an Instance; returns a dict, feature name -> list of numbers."""
+    seq_padding = [0] * (options.max_seq_length - len(instance.input_ids))
+    num_masked = len(instance.masked_lm_ids)
+    masked_padding = [0] * (options.max_predictions_per_seq - num_masked)
+    return {
+        "input_ids": instance.input_ids + seq_padding,
+        "input_mask": [1] * len(instance.input_ids) + seq_padding,
+        "segment_ids": instance.segment_ids + seq_padding,
+        "masked_lm_positions": instance.masked_lm_positions + masked_padding,
+        "masked_lm_ids": instance.masked_lm_ids + masked_padding,
+        "masked_lm_weights": [1.0] * num_masked + masked_padding,
+        "next_sentence_labels": [int(instance.is_random_next)],
+    }

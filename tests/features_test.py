@@ -1,0 +1,40 @@
+import pytest
+import tensorflow as tf
+
+from bert_tf import features
+
+# S=7, P=3
+VALUES = {
+    "input_ids": [2, 5, 6, 3, 7, 3, 0],
+    "input_mask": [1, 1, 1, 1, 1, 1, 0],
+    "segment_ids": [0, 0, 0, 0, 1, 1, 0],
+    "masked_lm_positions": [2, 4, 0],
+    "masked_lm_ids": [9, 8, 0],
+    "masked_lm_weights": [1.0, 1.0, 0.0],
+    "next_sentence_labels": [1],
+}
+
+
+def test_a_pretraining_record_reads_back_as_it_was_written():
+    kind = features.pretraining_features(7, 3)
+    record = features.serialize_example(kind, VALUES)
+    parsed = tf.io.parse_single_example(record, features.parse_spec(kind))
+    assert {k: v.numpy().tolist() for k, v in parsed.items()} == VALUES
+
+
+def test_a_record_of_another_length_does_not_parse():
+    record = features.serialize_example(
+        features.pretraining_features(7, 3), VALUES
+    )
+    spec = features.parse_spec(features.pretraining_features(8, 3))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Can't parse"):
+        tf.io.parse_single_example(record, spec)
+
+
+def test_a_serializer_forgets_the_record_before():
+    kind = features.pretraining_features(7, 3)
+    serializer = features.ExampleSerializer(kind)
+    serializer.serialize({**VALUES, "input_ids": [9] * 7})
+    assert serializer.serialize(VALUES) == features.serialize_example(
+        kind, VALUES
+    )
