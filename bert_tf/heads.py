@@ -1,0 +1,141 @@
+"""What stands on the encoder: the two heads of pre-training.
+
+Dimension letters: B batch, S sequence length, P masked positions, D
+hidden_size, V vocabulary.
+"""
+
+import tensorflow as tf
+import tf_keras
+
+from bert_tf import layers
+from bert_tf.functions import initializer
+
+
+def gather_positions(sequence_output, positions):
+    """Picks the encoder's vectors at the masked positions.
+
+    Args:
+      sequence_output: float [B, S, D], the last layer.
+      positions: int32 [B, P], each in [0, S); padding entries are 0.
+
+    Returns:
+      float [B, P, D], in the order of `positions`.
+
+    Source: `gather_indexes` in run_pretraining.py (2018), which returned
+      [B * P, D].
+    """
+    return tf.gather(sequence_output, positions, batch_dims=1)
+
+
+class Transform(tf_keras.layers.Layer):
+    """Prepares vectors for the vocabulary: dense, activation, LayerNorm.
+
+    Source: the scope `cls/predictions/transform` of `get_masked_lm_output` in
+      run_pretraining.py (2018).
+    """
+
+    def __init__(self, config, *, name):
+        super().__init__(name=name)
+        self.dense = layers.dense(
+            config,
+            config.hidden_size,
+            name="dense",
+            activation_name=config.hidden_act,
+        )
+        self.layer_norm = layers.LayerNorm()
+
+    def call(self, x):
+        """Maps float [B, P, D] to the same."""
+        return self.layer_norm(self.dense(x))
+
+
+class MaskedLanguageModel(tf_keras.layers.Layer):
+    """Scores every piece of the vocabulary for each masked position.
+
+    Args:
+      config: BertConfig.
+      word_embeddings: float32 variable [V, D]; the output weights are tied to
+        it.
+
+    Source: `get_masked_lm_output` in run_pretraining.py (2018).
+    """
+
+    def __init__(self, config, word_embeddings, *, name="cls/predictions"):
+        super().__init__(name=name)
+        self.transform = Transform(config, name="transform")
+        self.word_embeddings = word_embeddings
+
+    def build(self, input_shape):
+        self.output_bias = self.add_weight(
+            name="output_bias",
+            shape=[self.word_embeddings.shape[0]],
+            initializer="zeros",
+            experimental_autocast=False,
+        )
+        super().build(input_shape)
+
+    def call(self, sequence_output, positions):
+        """Scores the pieces.
+
+        Args:
+          sequence_output: float [B, S, D].
+          positions: int32 [B, P], each in [0, S).
+
+        Returns:
+          float32 [B, P, V], logits.
+        """
+        picked = gather_positions(sequence_output, positions)  # [B, P, D]
+        return project(
+            self.transform(picked), self.word_embeddings, self.output_bias
+        )
+
+
+class NextSentence(tf_keras.layers.Layer):
+    """Scores whether the second segment follows the first.
+
+    Source: `get_next_sentence_output` in run_pretraining.py (2018).
+    """
+
+    def __init__(self, config, *, name="cls/seq_relationship"):
+        super().__init__(name=name)
+        self.config = config
+
+    def build(self, input_shape):
+        self.output_weights = self.add_weight(
+            name="output_weights",
+            shape=[2, self.config.hidden_size],
+            initializer=initializer(self.config),
+        )
+        self.output_bias = self.add_weight(
+            name="output_bias",
+            shape=[2],
+            initializer="zeros",
+            experimental_autocast=False,
+        )
+        super().build(input_shape)
+
+    def call(self, pooled_output):
+        """Maps float [B, D] to float32 logits [B, 2]: 0 next, 1 random."""
+        return project(pooled_output, self.output_weights, self.output_bias)
+
+
+def project(x, output_weights, output_bias):
+    """Multiplies by weights that are stored one row an output.
+
+    Args:
+      x: float [..., D].
+      output_weights: float [L, D].
+      output_bias: float32 [L].
+
+    Returns:
+      float32 [..., L], whatever the dtype of `x`: logits go into a softmax.
+    """
+    weights = tf.cast(output_weights, x.dtype)
+    flat = tf.reshape(x, [-1, x.shape[-1]])
+    logits = tf.matmul(flat, weights, transpose_b=True)
+    logits = tf.cast(logits, tf.float32) + output_bias
+    if x.shape.rank == 2:
+        return logits
+    return tf.reshape(
+        logits, tf.concat([tf.shape(x)[:-1], [weights.shape[0]]], axis=0)
+    )

@@ -1,0 +1,42 @@
+"""Whole models: an encoder with the heads of a job."""
+
+import tensorflow as tf
+import tf_keras
+
+from bert_tf import heads
+from bert_tf.encoder import INPUT_KEYS, BertEncoder
+
+
+def pretraining_model(config, *, use_one_hot_embeddings=False):
+    """Builds the encoder with the masked LM and next-sentence heads.
+
+    Args:
+      config: BertConfig.
+      use_one_hot_embeddings: bool, see BertEncoder.
+
+    Returns:
+      A functional tf_keras.Model. Its inputs are BertEncoder's three and
+      "masked_lm_positions", int32 [B, P], each in [0, S). Its outputs:
+        masked_lm_logits: float32 [B, P, V].
+        next_sentence_logits: float32 [B, 2]; 0 next, 1 random.
+      Its attribute `encoder` is the BertEncoder.
+
+    Source: `model_fn_builder` in run_pretraining.py (2018).
+    """
+    encoder = BertEncoder(config, use_one_hot_embeddings=use_one_hot_embeddings)
+    inputs = {
+        key: tf_keras.Input([None], dtype=tf.int32, name=key)
+        for key in (*INPUT_KEYS, "masked_lm_positions")
+    }
+    encoded = encoder({key: inputs[key] for key in INPUT_KEYS})
+    masked_lm = heads.MaskedLanguageModel(config, encoder.word_embeddings)
+    next_sentence = heads.NextSentence(config)
+    outputs = {
+        "masked_lm_logits": masked_lm(
+            encoded["sequence_output"], inputs["masked_lm_positions"]
+        ),
+        "next_sentence_logits": next_sentence(encoded["pooled_output"]),
+    }
+    model = tf_keras.Model(inputs, outputs, name="pretraining")
+    model.encoder = encoder
+    return model
