@@ -1,0 +1,95 @@
+"""Where a model runs: the tf.distribute strategy that the flags ask for."""
+
+import dataclasses
+
+import tensorflow as tf
+
+from bert_tf.errors import UserError
+
+
+@dataclasses.dataclass(frozen=True)
+class TpuAddress:
+    """The 2018 flags that say which Cloud TPU; None where not given."""
+
+    tpu_name: str | None = None
+    tpu_zone: str | None = None
+    gcp_project: str | None = None
+    master: str | None = None
+    num_tpu_cores: int = 8
+
+
+def build_strategy(tpu_address=None):
+    """Returns the tf.distribute.Strategy to make everything under.
+
+    Args:
+      tpu_address: TpuAddress, or None to run on this machine.
+
+    Raises:
+      UserError: the TPU does not answer.
+    """
+    return tpu_strategy(tpu_address) if tpu_address else one_device_strategy()
+
+
+def one_device_strategy():
+    """Returns a strategy for the first GPU, or the CPU where there is none."""
+    has_gpu = bool(tf.config.list_logical_devices("GPU"))
+    return tf.distribute.OneDeviceStrategy("gpu:0" if has_gpu else "cpu:0")
+
+
+def tpu_strategy(address):
+    """Connects to a Cloud TPU.
+
+    Args:
+      address: TpuAddress.
+
+    Returns:
+      tf.distribute.TPUStrategy over all its cores.
+
+    Raises:
+      UserError: no TPU answers there, or it has another number of cores.
+
+    Source: `TPUClusterResolver` and `RunConfig` in the `main` of the 2018
+      scripts, where `master` stood for a TPU without a name.
+    """
+    name = address.tpu_name or address.master
+    try:
+        resolver = tf.distribute.cluster_resolver.TPUClusterResolver(
+            tpu=name, zone=address.tpu_zone, project=address.gcp_project
+        )
+        if name != "local":
+            tf.config.experimental_connect_to_cluster(resolver)
+        tf.tpu.experimental.initialize_tpu_system(resolver)
+        strategy = tf.distribute.TPUStrategy(resolver)
+    # What "no TPU" raises depends on the machine: a ValueError where no name
+    # is known, an error of the network or the runtime where one is.
+    except (ValueError, OSError, RuntimeError, tf.errors.OpError) as error:
+        reason = (str(error) or type(error).__name__).split(". ")[0]
+        raise UserError(
+            f"--use_tpu: no TPU answers at --tpu_name={name} ({reason}). Run "
+            "on a Cloud TPU VM with tensorflow-tpu, or drop --use_tpu."
+        ) from error
+    if strategy.num_replicas_in_sync != address.num_tpu_cores:
+        raise UserError(
+            f"--num_tpu_cores={address.num_tpu_cores}, but the TPU {name} has "
+            f"{strategy.num_replicas_in_sync}. Give that number."
+        )
+    return strategy
+
+
+def require_even_batch(global_batch_size, strategy, flag):
+    """Checks that a batch divides evenly among the strategy's devices.
+
+    Args:
+      global_batch_size: int, B over all devices.
+      strategy: tf.distribute.Strategy.
+      flag: str, the flag's name without dashes, for the message.
+
+    Raises:
+      UserError: it does not.
+    """
+    replicas = strategy.num_replicas_in_sync
+    if global_batch_size % replicas:
+        raise UserError(
+            f"--{flag}={global_batch_size} does not divide evenly among "
+            f"{replicas} devices. Give a multiple of {replicas}."
+        )

@@ -1,0 +1,213 @@
+"""Reading records: TFRecord files to batches.
+
+B batch, S max_seq_length, P max_predictions_per_seq
+"""
+
+import contextlib
+import dataclasses
+
+import tensorflow as tf
+
+from bert_tf.errors import UserError
+from bert_tf.features import parse_spec
+
+# As in 2018: so many files are read at a time, and so many records wait in
+# the buffer that the next one is drawn from.
+_FILES_AT_A_TIME = 4
+_SHUFFLE_BUFFER = 100
+
+
+@dataclasses.dataclass(frozen=True)
+class RecordFiles:
+    """TFRecord files and what every record in them has to be.
+
+    `paths`: list of str. `features`: tuple of features.Feature. `limits`: dict,
+    feature name -> int, what each of its numbers must stay below (a table has
+    so many rows; an accelerator reads beyond its end without a word).
+    `length_flags`: dict, feature name -> the flag (str) that gives its length.
+    """
+
+    paths: list
+    features: tuple
+    limits: dict
+    length_flags: dict
+
+
+def training_dataset(files, *, batch_size, seed, examples_read=0):
+    """Reads records for ever, shuffled as 2018 did.
+
+    Args:
+      files: RecordFiles.
+      batch_size: int, B.
+      seed: int; the order of records depends on it and the files alone.
+      examples_read: int, how many records of that order to pass over: where an
+        interrupted run had come to.
+
+    Returns:
+      tf.data.Dataset of dicts, feature name -> int32 or float32 tensor with
+      B before the feature's shape.
+
+    Source: `input_fn_builder` in run_pretraining.py (2018), whose order could
+      not be repeated.
+    """
+    paths = tf.data.Dataset.from_tensor_slices(files.paths)
+    paths = paths.repeat().shuffle(len(files.paths), seed=seed)
+    records = paths.interleave(
+        tf.data.TFRecordDataset,
+        cycle_length=min(_FILES_AT_A_TIME, len(files.paths)),
+        num_parallel_calls=tf.data.AUTOTUNE,
+        deterministic=True,
+    )
+    records = records.shuffle(_SHUFFLE_BUFFER, seed=seed)
+    return _batches(records.skip(examples_read), files, batch_size)
+
+
+def evaluation_dataset(files, *, batch_size, max_batches):
+    """Reads records once, in order, in full batches.
+
+    Args:
+      files: RecordFiles.
+      batch_size: int, B.
+      max_batches: int, at most so many batches are read.
+
+    Returns:
+      (tf.data.Dataset as from `training_dataset`, int number of its batches,
+      int number of records left over that do not fill a batch).
+
+    Raises:
+      UserError: there are fewer records than `batch_size`.
+
+    Source: `input_fn_builder` in run_pretraining.py (2018), which left the
+      last, partial batch out as well.
+    """
+    records = tf.data.TFRecordDataset(files.paths)
+    wanted = batch_size * max_batches
+    with naming_bad_records(files):
+        count = int(records.take(wanted).reduce(0, lambda n, _: n + 1))
+    num_batches, leftover = divmod(count, batch_size)
+    if not num_batches:
+        raise UserError(
+            f"{', '.join(files.paths)}: {count} records do not fill one batch "
+            f"of --eval_batch_size={batch_size}. Lower the flag."
+        )
+    batches = _batches(records, files, batch_size).take(num_batches)
+    return batches, num_batches, leftover
+
+
+def _batches(records, files, batch_size):
+    spec = parse_spec(files.features)
+
+    def parse(serialized):
+        batch = tf.io.parse_example(serialized, spec)
+        for name, limit in files.limits.items():
+            tf.debugging.assert_non_negative(batch[name])
+            tf.debugging.assert_less(batch[name], tf.cast(limit, tf.int64))
+        # TPUs have no int64 to speak of.
+        return {
+            name: tf.cast(value, tf.int32) if value.dtype == tf.int64 else value
+            for name, value in batch.items()
+        }
+
+    # A fixed batch size is what a TPU needs.
+    return (
+        records.batch(batch_size, drop_remainder=True)
+        .map(parse, num_parallel_calls=tf.data.AUTOTUNE, deterministic=True)
+        .prefetch(tf.data.AUTOTUNE)
+    )
+
+
+def check_first_records(files):
+    """Checks the first record of every file, before anything is built.
+
+    Args:
+      files: RecordFiles.
+
+    Raises:
+      UserError: a file without a record, a damaged one, or one made with other
+        lengths, another vocabulary or for another job; names the file.
+    """
+    with naming_bad_records(files):
+        for path in files.paths:
+            if not any(
+                _check_record(record.numpy(), f"{path}, record 1", files)
+                for record in tf.data.TFRecordDataset(path).take(1)
+            ):
+                raise UserError(
+                    f"{path} holds no records. Make it again, or leave it out."
+                )
+
+
+@contextlib.contextmanager
+def naming_bad_records(files):
+    """Turns TensorFlow's errors about records into ones that name the file.
+
+    Args:
+      files: RecordFiles that are read inside the `with` block.
+
+    Raises:
+      UserError: a file is damaged or a record does not fit.
+    """
+    try:
+        yield
+    except (tf.errors.DataLossError, tf.errors.InvalidArgumentError):
+        # Reading all again takes long, but happens once, and the library's
+        # message names neither file nor record.
+        _check_all_records(files)
+        raise
+
+
+def _check_all_records(files):
+    for path in files.paths:
+        count = 0
+        try:
+            for record in tf.data.TFRecordDataset(path):
+                place = f"{path}, record {count + 1}"
+                _check_record(record.numpy(), place, files)
+                count += 1
+        except tf.errors.DataLossError as error:
+            raise UserError(
+                f"{path} is damaged, or not a TFRecord file: after {count} "
+                "good records the next one is cut short or changed. Make the "
+                "file again, or leave it out."
+            ) from error
+
+
+def _check_record(serialized, place, files):
+    try:
+        stored = tf.train.Example.FromString(serialized).features.feature
+    except Exception as error:  # protobuf's DecodeError, which it hides.
+        raise UserError(f"{place}: not a tf.train.Example.") from error
+    missing = [f.name for f in files.features if f.name not in stored]
+    if missing:
+        raise UserError(
+            f"{place}: lacks {', '.join(missing)}; it has "
+            f"{', '.join(sorted(stored)) or 'nothing'}. It was made for "
+            "another job."
+        )
+    for feature in files.features:
+        _check_feature(feature, stored[feature.name], place, files)
+    return True
+
+
+def _check_feature(feature, entry, place, files):
+    kind = "int64_list" if feature.dtype == tf.int64 else "float_list"
+    values = getattr(entry, kind).value
+    (length,) = feature.shape
+    if len(values) != length:
+        flag = files.length_flags.get(feature.name)
+        rule = (
+            f"--{flag} is {length}. Use the value the records were made with, "
+            "or make them again."
+            if flag
+            else f"it must have {length}."
+        )
+        raise UserError(
+            f"{place}: `{feature.name}` has {len(values)} entries, but {rule}"
+        )
+    limit = files.limits.get(feature.name)
+    if limit is not None and not all(0 <= value < limit for value in values):
+        raise UserError(
+            f"{place}: `{feature.name}` holds {max(values)}, but must stay "
+            f"below {limit}. The records were made with another vocabulary or "
+            "for another model."
+        )

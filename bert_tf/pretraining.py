@@ -1,0 +1,318 @@
+"""Pre-training: its losses, its evaluation, its files.
+
+B batch, S max_seq_length, P max_predictions_per_seq, V vocabulary
+"""
+
+import dataclasses
+import os
+
+import tensorflow as tf
+import tf_keras
+from absl import logging
+
+from bert_tf import features, files, input_pipeline, losses, models, training
+from bert_tf.checkpoint import (
+    GLOBAL_STEP,
+    CheckpointKeeper,
+    training_variables,
+    variable_names,
+)
+from bert_tf.config import BertConfig
+from bert_tf.distribution import require_even_batch
+from bert_tf.optimization import create_optimizer
+from bert_tf.run_state import RunState
+
+LOSS_NAMES = ("loss", "masked_lm_loss", "next_sentence_loss")
+
+
+def compute_losses(model, batch):
+    """Runs the model, dropout acting, and computes the training losses.
+
+    Args:
+      model: models.pretraining_model.
+      batch: dict of the features of a pre-training record, batched.
+
+    Returns:
+      dict of LOSS_NAMES to float32 scalars; "loss" is the sum of the others.
+
+    Source: `model_fn_builder` in run_pretraining.py (2018).
+    """
+    outputs = _run(model, batch, training=True)
+    (masked_lm_loss, _), (next_sentence_loss, _) = _losses(outputs, batch)
+    return {
+        "loss": masked_lm_loss + next_sentence_loss,
+        "masked_lm_loss": masked_lm_loss,
+        "next_sentence_loss": next_sentence_loss,
+    }
+
+
+def _run(model, batch, *, training):
+    inputs = {name: batch[name] for name in model.input_names}
+    return model(inputs, training=training)
+
+
+def _losses(outputs, batch):
+    """Returns (loss, example_loss) of the masked LM and of next sentence."""
+    masked_lm = losses.masked_lm_loss(
+        outputs["masked_lm_logits"],
+        batch["masked_lm_ids"],
+        batch["masked_lm_weights"],
+    )
+    next_sentence = losses.next_sentence_loss(
+        outputs["next_sentence_logits"], batch["next_sentence_labels"]
+    )
+    return masked_lm, next_sentence
+
+
+class Evaluator:
+    """Measures a pre-training model on held-out records.
+
+        for each batch:
+          outputs = model(batch)
+          masked_lm: mean loss and accuracy over the masked positions
+          next_sentence: mean loss and accuracy over the examples
+          loss: mean over the batches of the training loss
+
+    Args:
+      model: models.pretraining_model, made in the strategy's scope.
+
+    Source: `metric_fn` in run_pretraining.py (2018).
+    """
+
+    def __init__(self, model):
+        self._model = model
+        self._loss = tf_keras.metrics.Mean("loss")
+        self._masked_lm_loss = tf_keras.metrics.Mean("masked_lm_loss")
+        self._masked_lm_accuracy = tf_keras.metrics.SparseCategoricalAccuracy(
+            "masked_lm_accuracy"
+        )
+        self._next_sentence_loss = tf_keras.metrics.Mean("next_sentence_loss")
+        self._next_sentence_accuracy = (
+            tf_keras.metrics.SparseCategoricalAccuracy("next_sentence_accuracy")
+        )
+
+    def evaluate(self, dataset):
+        """Runs over a dataset once.
+
+        Args:
+          dataset: tf.data.Dataset of batches, or a distributed one.
+
+        Returns:
+          dict of the five measures' 2018 names to np.float32.
+        """
+        strategy = tf.distribute.get_strategy()
+
+        @tf.function
+        def run_step(batch):
+            strategy.run(self._replica_step, args=(batch,))
+
+        for batch in dataset:
+            run_step(batch)
+        return {m.name: m.result().numpy() for m in self._metrics()}
+
+    def _replica_step(self, batch):
+        outputs = _run(self._model, batch, training=False)
+        (
+            (masked_lm_loss, masked_lm_example_loss),
+            (
+                next_sentence_loss,
+                next_sentence_example_loss,
+            ),
+        ) = _losses(outputs, batch)
+        self._loss.update_state(masked_lm_loss + next_sentence_loss)
+        weights = batch["masked_lm_weights"]
+        self._masked_lm_loss.update_state(masked_lm_example_loss, weights)
+        self._masked_lm_accuracy.update_state(
+            batch["masked_lm_ids"], outputs["masked_lm_logits"], weights
+        )
+        self._next_sentence_loss.update_state(next_sentence_example_loss)
+        self._next_sentence_accuracy.update_state(
+            batch["next_sentence_labels"], outputs["next_sentence_logits"]
+        )
+
+    def _metrics(self):
+        return (
+            self._loss,
+            self._masked_lm_loss,
+            self._masked_lm_accuracy,
+            self._next_sentence_loss,
+            self._next_sentence_accuracy,
+        )
+
+
+@dataclasses.dataclass
+class Job:
+    """Pre-training and evaluation of one model in one folder.
+
+    job = Job(config, paths, output_dir, ...)
+    job.check_records()
+    job.train(settings, learning_rate, num_warmup_steps)
+    results = job.evaluate(eval_batch_size, max_eval_steps)
+
+    Raises:
+      UserError: (by every method) files, flags or checkpoints that do not fit.
+    """
+
+    config: BertConfig
+    paths: list  # of str, TFRecord files
+    output_dir: str
+    max_seq_length: int  # S
+    max_predictions_per_seq: int  # P
+    strategy: tf.distribute.Strategy
+    use_one_hot_embeddings: bool = False  # as suits TPUs
+    init_checkpoint: str | None = None
+    keep_checkpoint_max: int = 5  # 0 keeps all
+    seed: int | None = None  # None: drawn anew
+
+    def __post_init__(self):
+        self._model = None  # made by whichever method comes first
+        self._files = input_pipeline.RecordFiles(
+            paths=self.paths,
+            features=features.pretraining_features(
+                self.max_seq_length, self.max_predictions_per_seq
+            ),
+            limits={
+                "input_ids": self.config.vocab_size,
+                "masked_lm_ids": self.config.vocab_size,
+                "segment_ids": self.config.type_vocab_size,
+                "masked_lm_positions": self.max_seq_length,
+                "next_sentence_labels": 2,
+            },
+            length_flags={
+                "input_ids": "max_seq_length",
+                "input_mask": "max_seq_length",
+                "segment_ids": "max_seq_length",
+                "masked_lm_positions": "max_predictions_per_seq",
+                "masked_lm_ids": "max_predictions_per_seq",
+                "masked_lm_weights": "max_predictions_per_seq",
+            },
+        )
+
+    def check_records(self):
+        """Checks the first record of every file; see input_pipeline."""
+        input_pipeline.check_first_records(self._files)
+
+    def train(self, settings, learning_rate, num_warmup_steps):
+        """Trains to the last step, from wherever weights come.
+
+        Args:
+          settings: training.LoopSettings.
+          learning_rate: float, the peak.
+          num_warmup_steps: int.
+        """
+        require_even_batch(
+            settings.train_batch_size, self.strategy, "train_batch_size"
+        )
+        files.make_output_folder(self.output_dir, "output_dir")
+        training.refuse_finished_run(self.output_dir, settings.num_train_steps)
+        seed = training.seed_everything(self.seed)
+        self._log_plan(settings, learning_rate, num_warmup_steps)
+        with self.strategy.scope():
+            optimizer = create_optimizer(
+                learning_rate, settings.num_train_steps, num_warmup_steps
+            )
+            self._model = self._build_model()
+            optimizer.build(self._model.trainable_variables)
+            self._global_step = optimizer.iterations
+            keeper = self._keeper(training_variables(self._model, optimizer))
+            state = RunState(self._model, self.paths, seed=seed)
+            latest = training.initialize(
+                self._model, keeper, self.init_checkpoint
+            )
+            if latest is not None:
+                state.restore(keeper.read_companion(latest))
+            files.write_text(
+                os.path.join(self.output_dir, "bert_config.json"),
+                self.config.to_json_string(),
+            )
+            self._run(settings, optimizer, keeper, state)
+
+    def _run(self, settings, optimizer, keeper, state):
+        dataset = input_pipeline.training_dataset(
+            self._files,
+            batch_size=settings.train_batch_size,
+            seed=state.seed,
+            examples_read=state.examples_read,
+        )
+        trainer = training.Trainer(
+            self._model,
+            optimizer,
+            compute_losses=compute_losses,
+            loss_names=LOSS_NAMES,
+            dataset=self.strategy.experimental_distribute_dataset(dataset),
+        )
+        first_step = int(optimizer.iterations.numpy())
+
+        def describe_run(step):
+            examples = (step - first_step) * settings.train_batch_size
+            return state.describe(state.examples_read + examples)
+
+        with input_pipeline.naming_bad_records(self._files):
+            training.train(trainer, keeper, settings, describe_run=describe_run)
+
+    def _build_model(self):
+        return models.pretraining_model(
+            self.config, use_one_hot_embeddings=self.use_one_hot_embeddings
+        )
+
+    def _keeper(self, variables):
+        return CheckpointKeeper(
+            self.output_dir, variables, self.keep_checkpoint_max
+        )
+
+    def _log_plan(self, settings, learning_rate, num_warmup_steps):
+        logging.info(
+            "Pre-training on %d file(s) of records, %s, %d device(s): %d steps "
+            "of %d examples, learning rate %g after %d steps of warm-up.",
+            len(self.paths),
+            type(self.strategy).__name__,
+            self.strategy.num_replicas_in_sync,
+            settings.num_train_steps,
+            settings.train_batch_size,
+            learning_rate,
+            num_warmup_steps,
+        )
+
+    def evaluate(self, eval_batch_size, max_eval_steps):
+        """Evaluates the trained, or else the newest, weights.
+
+        Args:
+          eval_batch_size: int, B over all devices.
+          max_eval_steps: int, at most so many batches are used.
+
+        Returns:
+          dict: the 2018 keys, `global_step` included.
+        """
+        require_even_batch(eval_batch_size, self.strategy, "eval_batch_size")
+        with self.strategy.scope():
+            if self._model is None:
+                self._restore_for_evaluation()
+            dataset, steps, leftover = input_pipeline.evaluation_dataset(
+                self._files,
+                batch_size=eval_batch_size,
+                max_batches=max_eval_steps,
+            )
+            logging.info(
+                "Evaluating on %d batches of %d records.",
+                steps,
+                eval_batch_size,
+            )
+            if leftover:
+                logging.info(
+                    "The last %d records do not fill a batch and are left "
+                    "out, as in 2018; another --eval_batch_size keeps them.",
+                    leftover,
+                )
+            with input_pipeline.naming_bad_records(self._files):
+                results = Evaluator(self._model).evaluate(
+                    self.strategy.experimental_distribute_dataset(dataset)
+                )
+        return {**results, "global_step": int(self._global_step.numpy())}
+
+    def _restore_for_evaluation(self):
+        training.seed_everything(self.seed)
+        self._model = self._build_model()
+        self._global_step = tf.Variable(0, dtype=tf.int64, trainable=False)
+        variables = variable_names(self._model)
+        keeper = self._keeper({**variables, GLOBAL_STEP: self._global_step})
+        training.initialize(self._model, keeper, self.init_checkpoint)

@@ -1,0 +1,83 @@
+"""What a resume needs and a 2018 checkpoint has no place for.
+
+It stands beside each checkpoint as a small JSON file: where in the shuffled
+records the run had come to, and the state of the dropout layers. Without it a
+resume starts a new pass over the records, as in 2018.
+"""
+
+import os
+
+import tensorflow as tf
+from absl import logging
+
+from bert_tf import files
+from bert_tf.dropout import dropout_states
+
+
+class RunState:
+    """The position in the records and the random state of a run.
+
+    Attributes:
+      seed: int, what the order of the records is drawn from.
+      examples_read: int, how many of them were used.
+
+    Args:
+      model: tf_keras.Model.
+      paths: list of str, the files of records.
+      seed: int.
+    """
+
+    def __init__(self, model, paths, *, seed):
+        self._model = model
+        # Names without folders: a run may be moved as a whole.
+        self._files = [[os.path.basename(p), files.size(p)] for p in paths]
+        self.seed = seed
+        self.examples_read = 0
+
+    def restore(self, companion):
+        """Goes back to where a checkpoint was taken.
+
+        Args:
+          companion: dict from `describe`, or None where there was none.
+        """
+        if companion is None:
+            logging.info("Records: a new pass (nothing tells where it was).")
+            return
+        states = self._dropout_states()
+        if states.keys() == companion["dropout_states"].keys():
+            for name, state in states.items():
+                state.assign(companion["dropout_states"][name])
+        if companion["input_files"] != self._files:
+            logging.info("Records: a new pass (the input files are others).")
+            return
+        self.seed = companion["seed"]
+        self.examples_read = companion["examples_read"]
+        logging.info(
+            "Records: going on after the %d that were read, in the order of "
+            "seed %d.",
+            self.examples_read,
+            self.seed,
+        )
+
+    def describe(self, examples_read):
+        """Returns the dict to keep with a checkpoint.
+
+        Args:
+          examples_read: int, as of that checkpoint.
+        """
+        return {
+            "seed": self.seed,
+            "examples_read": examples_read,
+            "input_files": self._files,
+            "dropout_states": {
+                name: state.numpy().tolist()
+                for name, state in self._dropout_states().items()
+            },
+        }
+
+    def _dropout_states(self):
+        # Each of several devices has a state of its own, of which a variable
+        # shows the first: better all anew than all alike.
+        if tf.distribute.get_strategy().num_replicas_in_sync > 1:
+            return {}
+        return {str(k): v for k, v in dropout_states(self._model).items()}

@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+r"""Pre-trains BERT on records: masked language model and next sentence.
+
+On the sample in this repository, after create_pretraining_data.py:
+
+    python run_pretraining.py \
+        --input_file=demo_output/sample.tfrecord \
+        --output_dir=demo_output/model \
+        --bert_config_file=tests/testdata/bert_config.json \
+        --do_train --do_eval \
+        --max_seq_length=64 --max_predictions_per_seq=10 \
+        --num_train_steps=1000 --num_warmup_steps=100 --learning_rate=2e-3
+
+The flags are those of 2018; --keep_checkpoint_max, --log_steps and --seed are
+new. Weights come from the newest checkpoint in --output_dir, else from
+--init_checkpoint, else from chance.
+"""
+
+import os
+
+from absl import flags
+
+from bert_tf import checkpoint_files, common_flags, files
+from bert_tf.config import BertConfig
+from bert_tf.errors import UserError
+
+FLAGS = flags.FLAGS
+
+flags.DEFINE_string(
+    "bert_config_file", None, "The model's sizes: a bert_config.json."
+)
+flags.DEFINE_string(
+    "input_file",
+    None,
+    "Records of create_pretraining_data.py: TFRecord files or globs, "
+    "separated by commas.",
+)
+flags.DEFINE_string(
+    "output_dir",
+    None,
+    "The folder for checkpoints, TensorBoard events and results. A run that "
+    "finds checkpoints there goes on from the newest.",
+)
+flags.DEFINE_string(
+    "init_checkpoint",
+    None,
+    "The checkpoint to begin from: its prefix, as in bert_model.ckpt, or a "
+    "folder that training wrote.",
+)
+flags.DEFINE_integer(
+    "max_seq_length",
+    128,
+    "The length of the records; what they were made with.",
+    lower_bound=1,
+)
+flags.DEFINE_integer(
+    "max_predictions_per_seq",
+    20,
+    "The masked positions of the records; what they were made with.",
+    lower_bound=1,
+)
+flags.DEFINE_bool("do_train", False, "Train.")
+flags.DEFINE_bool("do_eval", False, "Evaluate, after training if both.")
+flags.DEFINE_integer(
+    "train_batch_size",
+    32,
+    "Examples in a training step, over all devices.",
+    lower_bound=1,
+)
+flags.DEFINE_integer(
+    "eval_batch_size", 8, "Examples in an evaluation step.", lower_bound=1
+)
+flags.DEFINE_float(
+    "learning_rate", 5e-5, "The peak of the learning rate.", lower_bound=0.0
+)
+flags.DEFINE_integer(
+    "num_train_steps",
+    100000,
+    "Steps of the whole run, resumed ones included.",
+    lower_bound=1,
+)
+flags.DEFINE_integer(
+    "num_warmup_steps",
+    10000,
+    "Steps in which the learning rate rises.",
+    lower_bound=0,
+)
+flags.DEFINE_integer(
+    "max_eval_steps", 100, "At most so many evaluation steps.", lower_bound=1
+)
+common_flags.define_training_loop()
+common_flags.define_tpu()
+flags.mark_flags_as_required(["input_file", "bert_config_file", "output_dir"])
+
+
+def check_flags():
+    """Finds what is wrong with the flags, before TensorFlow is imported.
+
+    Returns:
+      (BertConfig, list of str: the input files).
+
+    Raises:
+      UserError: names the flag.
+    """
+    if not FLAGS.do_train and not FLAGS.do_eval:
+        raise UserError("Give --do_train, --do_eval or both.")
+    common_flags.check_tpu(FLAGS.use_tpu, FLAGS.tpu_name, FLAGS.master)
+    files.require_file(FLAGS.bert_config_file, "bert_config_file")
+    config = BertConfig.from_json_file(FLAGS.bert_config_file)
+    common_flags.check_sequence_length(
+        FLAGS.max_seq_length, config, FLAGS.bert_config_file
+    )
+    paths = files.expand_patterns(FLAGS.input_file, "input_file")
+    if FLAGS.init_checkpoint:
+        checkpoint_files.resolve_checkpoint(
+            FLAGS.init_checkpoint, "init_checkpoint"
+        )
+    files.make_output_folder(FLAGS.output_dir, "output_dir")
+    return config, paths
+
+
+def main():
+    config, paths = check_flags()
+    # Here and not above: TensorFlow takes seconds to import, and a wrong flag
+    # should be told at once.
+    from bert_tf import distribution, pretraining, training
+
+    address = distribution.TpuAddress(
+        tpu_name=FLAGS.tpu_name,
+        tpu_zone=FLAGS.tpu_zone,
+        gcp_project=FLAGS.gcp_project,
+        master=FLAGS.master,
+        num_tpu_cores=FLAGS.num_tpu_cores,
+    )
+    job = pretraining.Job(
+        config=config,
+        paths=paths,
+        output_dir=FLAGS.output_dir,
+        max_seq_length=FLAGS.max_seq_length,
+        max_predictions_per_seq=FLAGS.max_predictions_per_seq,
+        strategy=distribution.build_strategy(
+            address if FLAGS.use_tpu else None
+        ),
+        use_one_hot_embeddings=FLAGS.use_tpu,
+        init_checkpoint=FLAGS.init_checkpoint,
+        keep_checkpoint_max=FLAGS.keep_checkpoint_max,
+        seed=FLAGS.seed,
+    )
+    job.check_records()
+    if FLAGS.do_train:
+        settings = training.LoopSettings(
+            num_train_steps=FLAGS.num_train_steps,
+            train_batch_size=FLAGS.train_batch_size,
+            save_checkpoints_steps=FLAGS.save_checkpoints_steps,
+            iterations_per_loop=FLAGS.iterations_per_loop,
+            log_steps=FLAGS.log_steps,
+            full_loops=FLAGS.use_tpu,
+        )
+        job.train(settings, FLAGS.learning_rate, FLAGS.num_warmup_steps)
+    if FLAGS.do_eval:
+        results = job.evaluate(FLAGS.eval_batch_size, FLAGS.max_eval_steps)
+        training.write_results(
+            os.path.join(FLAGS.output_dir, "eval_results.txt"), results
+        )
+
+
+if __name__ == "__main__":
+    common_flags.run(main)

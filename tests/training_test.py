@@ -1,0 +1,248 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+import tf_keras
+
+from bert_tf import training
+from bert_tf.checkpoint import CheckpointKeeper, training_variables
+from bert_tf.errors import UserError
+from bert_tf.optimization import AdamWeightDecay
+
+
+@pytest.mark.parametrize(
+    ("step", "stop"),
+    [(0, 4), (4, 8), (8, 9), (9, 12), (12, 16), (17, 18), (18, 20), (20, 22)],
+)
+def test_a_loop_ends_where_something_is_due(step, stop):
+    # Lines at multiples of 4, checkpoints at those of 9, the end at 22.
+    settings = training.LoopSettings(
+        num_train_steps=22,
+        train_batch_size=1,
+        save_checkpoints_steps=9,
+        log_steps=4,
+    )
+    assert settings.next_stop(step) == stop
+
+
+def test_a_loop_is_no_longer_than_iterations_per_loop():
+    settings = training.LoopSettings(
+        num_train_steps=22, train_batch_size=1, iterations_per_loop=3
+    )
+    assert [settings.next_stop(step) for step in (0, 3, 21)] == [3, 6, 22]
+
+
+def test_what_is_due_is_due_at_the_end_too():
+    settings = training.LoopSettings(num_train_steps=22, train_batch_size=1)
+    assert [s for s in range(1, 23) if settings.is_due(s, 8)] == [8, 16, 22]
+
+
+def squared(model, batch):
+    """Loss of the model w * x: (w x)^2, so that the gradient is 2 w x^2."""
+    loss = tf.reduce_mean(model(batch, training=True) ** 2)
+    return {"loss": loss, "twice": 2 * loss}
+
+
+def make_trainer(batches, learning_rate=0.1):
+    """Trainer of one weight, which begins at 3."""
+    inputs = tf_keras.Input([1])
+    dense = tf_keras.layers.Dense(
+        1, use_bias=False, kernel_initializer="ones", name="dense"
+    )
+    model = tf_keras.Model(inputs, dense(inputs))
+    dense.kernel.assign([[3.0]])
+    optimizer = AdamWeightDecay(learning_rate)
+    optimizer.build(model.trainable_variables)
+    dataset = tf.data.Dataset.from_tensor_slices(
+        np.array(batches, np.float32).reshape([-1, 1, 1])
+    )
+    return training.Trainer(
+        model,
+        optimizer,
+        compute_losses=squared,
+        loss_names=("loss", "twice"),
+        dataset=dataset.repeat(),
+    )
+
+
+def test_a_step_by_hand():
+    # w=3, x=0.1: loss 0.09, gradient 2 * 3 * 0.01 = 0.06, below the clip at 1.
+    #   m = 0.1 * 0.06 = 0.006;  v = 0.001 * 0.0036; sqrt(v) = 0.0018974
+    #   w = 3 - 0.1 * 0.006 / (0.0018974 + 1e-6) = 2.683939
+    trainer = make_trainer([0.1])
+    trainer.train(tf.constant(1))
+    (kernel,) = trainer.model.trainable_variables
+    # 1e-5: float32, and the fused kernel's own rounding.
+    assert float(kernel[0, 0]) == pytest.approx(2.683939, abs=1e-5)
+    assert int(trainer.optimizer.iterations) == 1
+
+
+def test_the_gradient_is_clipped_to_norm_1():
+    # x=10: the gradient is 600, clipped to 1: m = 0.1.
+    trainer = make_trainer([10.0])
+    trainer.train(tf.constant(1))
+    (kernel,) = trainer.model.trainable_variables
+    moment = trainer.optimizer.slots(kernel)["adam_m"]
+    assert float(moment[0, 0]) == pytest.approx(0.1, abs=1e-6)
+
+
+def test_means_are_over_the_steps_since_the_last_time():
+    # A rate of 0 keeps w=3: losses 9, 36, 9, 36, ... for x = 1, 2, 1, 2, ...
+    trainer = make_trainer([1.0, 2.0], learning_rate=0.0)
+    trainer.train(tf.constant(2))
+    assert trainer.pop_means() == {"loss": 22.5, "twice": 45.0}
+    trainer.train(tf.constant(1))
+    assert trainer.pop_means() == {"loss": 9.0, "twice": 18.0}
+
+
+@pytest.fixture
+def keeper_of(tmp_path):
+    """Makes a CheckpointKeeper for a trainer, in one folder."""
+
+    def make(trainer):
+        variables = training_variables(trainer.model, trainer.optimizer)
+        return CheckpointKeeper(str(tmp_path), variables)
+
+    return make
+
+
+def settings(num_train_steps, **changes):
+    return training.LoopSettings(
+        num_train_steps=num_train_steps, train_batch_size=1, **changes
+    )
+
+
+def describe(step):
+    return {"at": step}
+
+
+def test_train_logs_saves_and_writes_scalars(keeper_of, tmp_path, caplog):
+    trainer = make_trainer([0.1])
+    keeper = keeper_of(trainer)
+    with caplog.at_level("INFO", "absl"):
+        training.train(
+            trainer,
+            keeper,
+            settings(7, log_steps=3, save_checkpoints_steps=4),
+            describe_run=describe,
+        )
+    lines = [m for m in caplog.messages if m.startswith("step ")]
+    assert [m.split()[1] for m in lines] == ["3/7", "6/7", "7/7"]
+    assert "learning_rate 0.1" in lines[0]
+    names = {path.name for path in tmp_path.glob("model.ckpt-*.index")}
+    assert names == {f"model.ckpt-{step}.index" for step in (0, 4, 7)}
+    assert keeper.read_companion(keeper.latest()) == {"at": 7}
+    (events,) = tmp_path.glob("events.out.tfevents.*")
+    scalars = {
+        (value.tag, event.step)
+        for event in tf.compat.v1.train.summary_iterator(str(events))
+        for value in event.summary.value
+    }
+    names = ("loss", "twice", "learning_rate", "examples_per_second")
+    assert scalars == {(name, step) for name in names for step in (3, 6, 7)}
+
+
+@pytest.mark.parametrize("full_loops", [True, False])
+def test_a_bad_step_ends_training_and_is_named(keeper_of, full_loops):
+    trainer = make_trainer([0.1, 0.1, 0.1, 0.1, float("nan")])
+    keeper = keeper_of(trainer)
+    with pytest.raises(UserError, match="At step 5 .* is .*model.ckpt-4"):
+        training.train(
+            trainer,
+            keeper,
+            settings(9, save_checkpoints_steps=4, full_loops=full_loops),
+            describe_run=describe,
+        )
+    assert keeper.latest().endswith("model.ckpt-4")
+
+
+def test_a_gradient_that_overflows_is_a_bad_step(keeper_of):
+    # (3 * 1e19)^2 is infinite in float32.
+    trainer = make_trainer([0.1, 1e19])
+    with pytest.raises(UserError, match="At step 2 the loss or its gradient"):
+        training.train(
+            trainer, keeper_of(trainer), settings(9), describe_run=describe
+        )
+
+
+def test_a_finished_run_is_refused(keeper_of, tmp_path):
+    training.refuse_finished_run(str(tmp_path), 10)
+    trainer = make_trainer([0.1])
+    trainer.train(tf.constant(10))
+    keeper_of(trainer).save(10)
+    training.refuse_finished_run(str(tmp_path), 11)
+    message = f"--output_dir={tmp_path} is at step 10 and --num_train_steps=10"
+    with pytest.raises(UserError, match=message):
+        training.refuse_finished_run(str(tmp_path), 10)
+
+
+def weight(trainer):
+    return float(trainer.model.trainable_variables[0][0, 0])
+
+
+def test_weights_come_from_output_dir_first(keeper_of, tmp_path, caplog):
+    trainer = make_trainer([0.1])
+    trainer.train(tf.constant(2))
+    saved = keeper_of(trainer).save(2)
+    resumed = make_trainer([0.1])
+    with caplog.at_level("INFO", "absl"):
+        latest = training.initialize(
+            resumed.model, keeper_of(resumed), "not/read"
+        )
+    assert latest == saved
+    assert weight(resumed) == weight(trainer) != 3.0
+    assert int(resumed.optimizer.iterations) == 2
+    assert f"resumed from {saved}" in caplog.text
+    assert "--init_checkpoint is not read" in caplog.text
+
+
+def test_weights_come_from_init_checkpoint_second(
+    keeper_of, tmp_path_factory, caplog
+):
+    trainer = make_trainer([0.1])
+    trainer.train(tf.constant(2))
+    variables = training_variables(trainer.model, trainer.optimizer)
+    folder = str(tmp_path_factory.mktemp("other"))
+    saved = CheckpointKeeper(folder, variables).save(2)
+    started = make_trainer([0.1])
+    with caplog.at_level("INFO", "absl"):
+        assert (
+            training.initialize(started.model, keeper_of(started), saved)
+            is None
+        )
+    assert weight(started) == weight(trainer)
+    assert int(started.optimizer.iterations) == 0
+    assert f"from {saved}" in caplog.text
+
+
+def test_weights_come_from_chance_last(keeper_of, caplog):
+    trainer = make_trainer([0.1])
+    assert training.initialize(trainer.model, keeper_of(trainer), None) is None
+    assert weight(trainer) == 3.0
+    assert "Weights: random" in caplog.text
+
+
+def test_a_seed_repeats_and_no_seed_does_not():
+    def draw(seed):
+        used = training.seed_everything(seed)
+        return used, tf.random.normal([5]).numpy().tolist()
+
+    assert draw(11) == draw(11)
+    assert draw(11)[0] == 11
+    assert draw(None) != draw(None)
+
+
+def test_results_are_written_as_in_2018(tmp_path):
+    path = tmp_path / "eval_results.txt"
+    results = {
+        "next_sentence_accuracy": np.float32(0.2),
+        "global_step": 12,
+        "masked_lm_accuracy": np.float32(0.0),
+        "loss": np.float32(5.7322392),
+    }
+    training.write_results(str(path), results)
+    assert path.read_text() == (
+        "global_step = 12\n"
+        "loss = 5.7322392\n"
+        "masked_lm_accuracy = 0.0\n"
+        "next_sentence_accuracy = 0.2\n"
+    )
