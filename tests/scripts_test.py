@@ -1,0 +1,101 @@
+"""What the documents tell people to type, typed."""
+
+import ast
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[1]
+SCRIPTS = ("create_pretraining_data.py", "run_pretraining.py")
+
+
+def commands_in(text):
+    """Returns the commands `python X.py ...` in a text, as lists of words."""
+    joined = re.sub(r"\\\n\s*", "", text)
+    lines = re.findall(r"^ {4}(python \w+\.py .*)$", joined, re.MULTILINE)
+    return [shlex.split(line) for line in lines]
+
+
+def docstring_command(script):
+    tree = ast.parse((ROOT / script).read_text(encoding="utf-8"))
+    (command,) = commands_in(ast.get_docstring(tree))
+    return command
+
+
+@pytest.mark.slow
+def test_the_commands_of_the_docstrings_work_one_after_the_other(tmp_path):
+    (tmp_path / "tests").symlink_to(ROOT / "tests")
+    for script in SCRIPTS:
+        _, name, *words = docstring_command(script)
+        assert name == script
+        if script == "run_pretraining.py":
+            # The same command, only shorter.
+            words += ["--num_train_steps=20", "--num_warmup_steps=2"]
+        result = subprocess.run(
+            [sys.executable, str(ROOT / script), *words],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert result.returncode == 0, result.stderr
+    model = tmp_path / "demo_output" / "model"
+    assert (model / "model.ckpt-20.index").exists()
+    assert "masked_lm_loss = " in (model / "eval_results.txt").read_text()
+
+
+def test_the_documents_and_the_makefile_give_the_same_commands():
+    guide = commands_in(
+        (ROOT / "docs" / "pretraining.md").read_text(encoding="utf-8")
+    )
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    makefile = makefile.replace("$(SAMPLE)", "tests/testdata")
+    makefile = makefile.replace("$(DEMO)", "demo_output")
+    makefile = makefile.replace("\t$(RUN) ", "    python ")
+    for script in SCRIPTS:
+        command = docstring_command(script)
+        assert command in guide
+        assert command in commands_in(makefile)
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """Installs the project alone, offline, into a folder of its own."""
+    folder = tmp_path_factory.mktemp("installed")
+    source = folder / "source"
+    ignored = shutil.ignore_patterns(".venv", ".git", "build", "*.egg-info")
+    shutil.copytree(ROOT, source, ignore=ignored)
+    offline = ["--no-index", "--no-build-isolation", "--no-deps"]
+    subprocess.run(
+        [
+            *(sys.executable, "-m", "pip", "install", "--quiet"),
+            *offline,
+            *("--prefix", folder, source),
+        ],
+        check=True,
+    )
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_scripts_run_from_path_in_any_folder(installed, script, tmp_path):
+    (library,) = installed.glob("lib*/python*/site-packages")
+    environment = {**os.environ, "PYTHONPATH": str(library)}
+    result = subprocess.run(
+        [installed / "bin" / script, "--help"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "--input_file" in result.stdout
+    assert "--max_seq_length" in result.stdout
+    assert result.stderr == ""
