@@ -82,7 +82,9 @@ def quiet_tensorflow():
 
     A TF_CPP_MIN_LOG_LEVEL set by the user stays as it is.
     """
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    if "TF_CPP_MIN_LOG_LEVEL" not in os.environ:
+        os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+        std_logging.getLogger("tensorflow").setLevel(std_logging.WARNING)
 
 
 def define_vocabulary():

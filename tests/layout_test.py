@@ -2,6 +2,7 @@
 
 import ast
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -70,6 +71,16 @@ def module_names(path):
 def test_every_module_has_a_level():
     names = {path.stem for path in MODULES} - {"__init__"}
     assert names == set(LEVEL_OF)
+
+
+def test_the_levels_are_those_of_the_document():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    section = text.split("## Layout")[1].split("## ")[0]
+    listed = [
+        set(re.findall(r"`(\w+)`", item)) & set(LEVEL_OF)
+        for item in re.split(r"^\d\. ", section, flags=re.MULTILINE)[1:]
+    ]
+    assert listed == LEVELS
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
