@@ -34,7 +34,8 @@ define install
 	fi; \
 	from="$$(cat setup.py constraints.txt | cksum)"; \
 	if [ "$$(cat $(VENV)/installed-$(1) 2>/dev/null)" != "$$from" ]; then \
-	    echo "Installing into $(VENV): 3.3 GB, a minute or two"; \
+	    echo "Installing into $(VENV): 3.3 GB, a few minutes"; \
+	    PYTHONWARNINGS=ignore \
 	    $(RUN) -m pip install --quiet --disable-pip-version-check \
 	        --constraint constraints.txt --editable $(2); \
 	    printf '%s\n' "$$from" > $(VENV)/installed-$(1); \
@@ -69,4 +70,4 @@ lint:
 	$(RUN) -m ruff check .
 
 clean:
-	rm -rf $(VENV) $(DEMO)
+	rm -rf $(VENV) $(DEMO) build *.egg-info

@@ -94,7 +94,6 @@ def main():
     tokenizer = tokenization.FullTokenizer(
         FLAGS.vocab_file, do_lower_case=FLAGS.do_lower_case
     )
-    tokenization.warn_if_case_mismatch(tokenizer.vocab, FLAGS.do_lower_case)
     piece_ids = masking.PieceIds.from_vocab(tokenizer.vocab, FLAGS.vocab_file)
     tokenization.warn_if_case_mismatch(tokenizer.vocab, FLAGS.do_lower_case)
 

@@ -16,6 +16,7 @@ new. Weights come from the newest checkpoint in --output_dir, else from
 --init_checkpoint, else from chance.
 """
 
+import math
 import os
 
 from absl import flags
@@ -90,6 +91,9 @@ flags.DEFINE_integer(
 )
 common_flags.define_training_loop()
 common_flags.define_tpu()
+flags.register_validator(
+    "learning_rate", math.isfinite, message="It must be a finite number."
+)
 flags.mark_flags_as_required(["input_file", "bert_config_file", "output_dir"])
 
 

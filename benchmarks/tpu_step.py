@@ -12,7 +12,7 @@ compiles, how much memory it takes and how much it moves.
 
 import pathlib
 
-from absl import flags
+from absl import flags, logging
 
 from bert_tf import common_flags, files
 from bert_tf.config import BertConfig
@@ -96,6 +96,7 @@ def main():
     step = tf.function(trainer.replica_step, jit_compile=True)
     hlo = step.experimental_get_compiler_ir(batch)(stage="hlo_serialized")
     pathlib.Path(FLAGS.hlo).write_bytes(choose_generators_as_on_tpu(hlo))
+    logging.info("Wrote %s.", FLAGS.hlo)
 
 
 if __name__ == "__main__":

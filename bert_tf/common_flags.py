@@ -18,7 +18,7 @@ flags.disclaim_key_flags()
 
 
 def run(main):
-    """Runs a script's `main(argv)` after its flags are parsed.
+    """Runs a script's `main()` after its flags are parsed.
 
     A `UserError` ends it with exit code 1 and its message alone; the traceback
     is printed with --verbosity=1. Left-over words are such an error, so that

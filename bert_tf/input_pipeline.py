@@ -39,7 +39,8 @@ def training_dataset(files, *, batch_size, seed, examples_read=0):
     Args:
       files: RecordFiles.
       batch_size: int, B.
-      seed: int; the order of records depends on it and the files alone.
+      seed: int; the order of records depends on it and the files alone. It
+        becomes TensorFlow's global seed.
       examples_read: int, how many records of that order to pass over: where an
         interrupted run had come to.
 
@@ -50,6 +51,9 @@ def training_dataset(files, *, batch_size, seed, examples_read=0):
     Source: `input_fn_builder` in run_pretraining.py (2018), whose order could
       not be repeated.
     """
+    # tf.data mixes the seeds given to it with TensorFlow's global one, which a
+    # resumed run may have set otherwise.
+    tf.random.set_seed(seed)
     paths = tf.data.Dataset.from_tensor_slices(files.paths)
     paths = paths.repeat().shuffle(len(files.paths), seed=seed)
     records = paths.interleave(

@@ -168,6 +168,7 @@ def test_help_needs_no_tensorflow(run):
         ({"use_tpu": "true"}, "--use_tpu needs --tpu_name"),
         ({"num_train_steps": 0}, "num_train_steps"),
         ({"learning_rate": -1}, "learning_rate"),
+        ({"learning_rate": "nan"}, "--learning_rate=nan: It must be a fini"),
         ({"output_dir": None}, "--output_dir must have a value"),
         ({"seed": "x"}, "flag --seed=x"),
         ({"do_trian": "true"}, "Unknown command line flag 'do_trian'"),

@@ -89,7 +89,7 @@ def test_scripts_run_from_path_in_any_folder(installed, script, tmp_path):
     (library,) = installed.glob("lib*/python*/site-packages")
     environment = {**os.environ, "PYTHONPATH": str(library)}
     result = subprocess.run(
-        [installed / "bin" / script, "--help"],
+        [sys.executable, str(installed / "bin" / script), "--help"],
         cwd=tmp_path,
         env=environment,
         capture_output=True,
