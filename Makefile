@@ -55,8 +55,10 @@ demo:
 	    --bert_config_file=$(SAMPLE)/bert_config.json \
 	    --do_train --do_eval \
 	    --max_seq_length=64 --max_predictions_per_seq=10 \
-	    --num_train_steps=1000 --num_warmup_steps=100 --learning_rate=2e-3
+	    --num_train_steps=1500 --num_warmup_steps=300 --learning_rate=2e-3 \
+	    --seed=1
 	@echo
+	@echo "Of next_sentence_accuracy 0.9 and more is learned; guessing: 0.6."
 	@echo "Records, checkpoints, TensorBoard events and eval_results.txt:"
 	@ls -1 $(DEMO) $(DEMO)/model
 

@@ -9,7 +9,8 @@ On the sample in this repository, after create_pretraining_data.py:
         --bert_config_file=tests/testdata/bert_config.json \
         --do_train --do_eval \
         --max_seq_length=64 --max_predictions_per_seq=10 \
-        --num_train_steps=1000 --num_warmup_steps=100 --learning_rate=2e-3
+        --num_train_steps=1500 --num_warmup_steps=300 --learning_rate=2e-3 \
+        --seed=1
 
 The flags are those of 2018; --keep_checkpoint_max, --log_steps and --seed are
 new. Weights come from the newest checkpoint in --output_dir, else from
@@ -53,12 +54,14 @@ flags.DEFINE_integer(
     128,
     "The length of the records; what they were made with.",
     lower_bound=1,
+    upper_bound=2**31 - 1,
 )
 flags.DEFINE_integer(
     "max_predictions_per_seq",
     20,
     "The masked positions of the records; what they were made with.",
     lower_bound=1,
+    upper_bound=2**31 - 1,
 )
 flags.DEFINE_bool("do_train", False, "Train.")
 flags.DEFINE_bool("do_eval", False, "Evaluate, after training if both.")
@@ -67,9 +70,14 @@ flags.DEFINE_integer(
     32,
     "Examples in a training step, over all devices.",
     lower_bound=1,
+    upper_bound=2**31 - 1,
 )
 flags.DEFINE_integer(
-    "eval_batch_size", 8, "Examples in an evaluation step.", lower_bound=1
+    "eval_batch_size",
+    8,
+    "Examples in an evaluation step.",
+    lower_bound=1,
+    upper_bound=2**31 - 1,
 )
 flags.DEFINE_float(
     "learning_rate", 5e-5, "The peak of the learning rate.", lower_bound=0.0
@@ -79,15 +87,21 @@ flags.DEFINE_integer(
     100000,
     "Steps of the whole run, resumed ones included.",
     lower_bound=1,
+    upper_bound=2**31 - 1,
 )
 flags.DEFINE_integer(
     "num_warmup_steps",
     10000,
     "Steps in which the learning rate rises.",
     lower_bound=0,
+    upper_bound=2**31 - 1,
 )
 flags.DEFINE_integer(
-    "max_eval_steps", 100, "At most so many evaluation steps.", lower_bound=1
+    "max_eval_steps",
+    100,
+    "Evaluation steps. Records that run out are read again, as in 2018.",
+    lower_bound=1,
+    upper_bound=2**31 - 1,
 )
 common_flags.define_training_loop()
 common_flags.define_tpu()
@@ -115,7 +129,8 @@ def check_flags():
         FLAGS.max_seq_length, config, FLAGS.bert_config_file
     )
     paths = files.expand_patterns(FLAGS.input_file, "input_file")
-    if FLAGS.init_checkpoint:
+    files.require_rereadable(paths, "input_file")
+    if FLAGS.init_checkpoint is not None:
         checkpoint_files.resolve_checkpoint(
             FLAGS.init_checkpoint, "init_checkpoint"
         )

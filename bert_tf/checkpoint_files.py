@@ -10,6 +10,7 @@ and the folder's state file, called `checkpoint`, says which one is the latest.
 TensorFlow is not imported here, so that a wrong path is reported at once.
 """
 
+import contextlib
 import os
 import re
 
@@ -79,7 +80,7 @@ def _check_files(prefix, flag):
     folder, name = os.path.split(prefix)
     present = {
         entry[len(name) :]
-        for entry in os.listdir(folder or ".")
+        for entry in _entries(folder)
         if entry.startswith(name)
     }
     totals = {
@@ -106,6 +107,17 @@ def _check_files(prefix, flag):
         )
 
 
+def _entries(folder):
+    """Lists a local folder (str; "" is the current one)."""
+    try:
+        return os.listdir(folder or ".")
+    except OSError as error:
+        raise UserError(
+            f"The folder {folder!r} cannot be listed: {error.strerror}. A "
+            "checkpoint is several files, which are looked for in it."
+        ) from error
+
+
 def _present(folder):
     """Says, for a message, which checkpoints a local folder has."""
     folder = folder or "."
@@ -113,7 +125,7 @@ def _present(folder):
         return ""
     prefixes = sorted(
         entry.removesuffix(".index")
-        for entry in os.listdir(folder)
+        for entry in _entries(folder)
         if entry.endswith(".index") and not entry.startswith(".")
     )
     return f"Checkpoints in {folder}: {', '.join(prefixes) or 'none'}."
@@ -130,20 +142,42 @@ def latest_checkpoint(folder):
 
     Raises:
       UserError: the state file cannot be understood, or the files of the
-        checkpoint it names are not there. (`tf.train.latest_checkpoint` then
-        gives None, and a run would begin again from nothing.)
+        checkpoint it names are not there, or there are checkpoints of a run
+        but no state file. (`tf.train.latest_checkpoint` then gives None, and a
+        run would begin again from nothing.)
     """
     prefixes = read_state(folder)
     if not prefixes:
+        _refuse_unnamed_checkpoints(folder)
         return None
     if not files.is_file(f"{prefixes[-1]}.index"):
         raise UserError(
             f"{os.path.join(folder, STATE_FILE)} names {prefixes[-1]} as the "
             "latest checkpoint, but its files are not there. Put them back, "
-            "or write another name into that file, or remove it to do without "
-            f"a checkpoint. {_present(folder)}"
+            "or write another name into that file, or use another folder. "
+            f"{_present(folder)}"
         )
     return prefixes[-1]
+
+
+def _refuse_unnamed_checkpoints(folder):
+    if files.is_remote(folder) or not os.path.isdir(folder):
+        return
+    # A run that was stopped while it wrote its first, at step 0, has lost
+    # nothing.
+    found = sorted(
+        entry
+        for entry in _entries(folder)
+        if re.fullmatch(r"model\.ckpt-[1-9]\d*\.index", entry)
+    )
+    if found:
+        raise UserError(
+            f"The folder {folder} holds checkpoints of a run "
+            f"({', '.join(found)}) but no state file {STATE_FILE!r} that says "
+            "which one is the latest. Write one with the line "
+            f'model_checkpoint_path: "{found[-1].removesuffix(".index")}", or '
+            "use another folder."
+        )
 
 
 def read_state(folder):
@@ -164,7 +198,9 @@ def read_state(folder):
         return []
     entries = {"model_checkpoint_path": [], "all_model_checkpoint_paths": []}
     for key, value in _STATE_ENTRY.findall(files.read_text(path)):
-        entries[key].append(os.path.join(folder, _unescape(value)))
+        # A value that is no text counts as none.
+        with contextlib.suppress(UnicodeError):
+            entries[key].append(os.path.join(folder, _unescape(value)))
     if not entries["model_checkpoint_path"]:
         raise UserError(
             f"{path} does not name the latest checkpoint (a line "

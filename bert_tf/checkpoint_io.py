@@ -19,7 +19,9 @@ GLOBAL_STEP = "global_step"
 FORMER = ".former"  # Ends the prefix of a copy of what is overwritten.
 
 _DATA_SUFFIX = ".data-00000-of-00001"
-_LEFTOVER = re.compile(r"\.model\.ckpt-|model\.ckpt-\d+\.former\.")
+_LEFTOVER = re.compile(
+    r"\.+model\.ckpt-|\.checkpoint\.inc|model\.ckpt-\d+\.former\."
+)
 _MAX_LISTED = 10  # Names in one list of a message.
 
 
@@ -183,8 +185,10 @@ def explaining_failure(prefix):
     """Turns a failure to write `prefix` (str) into a UserError."""
     try:
         yield
-    except (OSError, tf.errors.OpError) as error:
+    except (OSError, UserError, tf.errors.OpError) as raised:
         remove(_incomplete(prefix))
+        # A UserError of `files` is about the system's own.
+        error = raised.__cause__ or raised
         reason = str(error)
         if isinstance(error, tf.errors.ResourceExhaustedError) or (
             isinstance(error, OSError)
@@ -195,7 +199,7 @@ def explaining_failure(prefix):
             f"The checkpoint {prefix} could not be written: {reason}. The one "
             "before it, if any, is whole and still the latest. Make room or "
             "mend the folder, then give the same command again."
-        ) from error
+        ) from raised
 
 
 def _files_of(prefix):

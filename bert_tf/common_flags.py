@@ -124,6 +124,7 @@ def define_tpu():
         8,
         "How many cores the TPU has; checked against what is found.",
         lower_bound=1,
+        upper_bound=2**31 - 1,
     )
 
 
@@ -134,6 +135,7 @@ def define_training_loop():
         1000,
         "A checkpoint is saved every so many steps.",
         lower_bound=1,
+        upper_bound=2**31 - 1,
     )
     flags.DEFINE_integer(
         "iterations_per_loop",
@@ -141,12 +143,14 @@ def define_training_loop():
         "At most so many steps are run on the device for each call from the "
         "host.",
         lower_bound=1,
+        upper_bound=2**31 - 1,
     )
     flags.DEFINE_integer(
         "keep_checkpoint_max",
         5,
         "So many of the newest checkpoints are kept; 0 keeps all.",
         lower_bound=0,
+        upper_bound=2**31 - 1,
     )
     flags.DEFINE_integer(
         "log_steps",
@@ -154,6 +158,7 @@ def define_training_loop():
         "A line is logged, and TensorBoard scalars written, every so many "
         "steps.",
         lower_bound=1,
+        upper_bound=2**31 - 1,
     )
     flags.DEFINE_integer(
         "seed",

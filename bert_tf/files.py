@@ -22,10 +22,20 @@ def _gfile():
     return tf.io.gfile
 
 
+def _ask(function, path, *arguments, **options):
+    """Calls a function of TensorFlow's file system with errors to act on."""
+    import tensorflow as tf
+
+    try:
+        return function(path, *arguments, **options)
+    except tf.errors.OpError as error:
+        raise UserError(f"{path} cannot be used: {error.message}.") from error
+
+
 def is_file(path):
     """Tells whether `path` is an existing file."""
     if is_remote(path):
-        return _gfile().exists(path) and not _gfile().isdir(path)
+        return _ask(_gfile().exists, path) and not is_folder(path)
     return _is_local_file(path)
 
 
@@ -36,7 +46,9 @@ def _is_local_file(path):
 
 def is_folder(path):
     """Tells whether `path` is an existing folder."""
-    return _gfile().isdir(path) if is_remote(path) else os.path.isdir(path)
+    if is_remote(path):
+        return _ask(_gfile().isdir, path)
+    return os.path.isdir(path)
 
 
 def require_file(path, flag):
@@ -131,6 +143,11 @@ def expand_patterns(patterns, flag):
         for pattern in (patterns or "").split(",")
     ]
     unmatched = [repr(pattern) for pattern, paths in matches if not paths]
+    if len(matches) == 1 and patterns and is_folder(patterns):
+        raise UserError(
+            f"--{flag}={patterns} is a folder; name files in it, as in "
+            f"'{patterns.rstrip('/')}/*'."
+        )
     if unmatched:
         raise UserError(
             f"--{flag}: no file matches {', '.join(unmatched)}. Check the "
@@ -142,11 +159,29 @@ def expand_patterns(patterns, flag):
 
 def _matches(pattern):
     if is_remote(pattern):
-        return sorted(_gfile().glob(pattern))
+        return sorted(_ask(_gfile().glob, pattern))
     # A path that exists is meant literally, even with [ or * in its name.
     if _is_local_file(pattern):
         return [pattern]
     return sorted(path for path in glob.glob(pattern) if _is_local_file(path))
+
+
+def require_rereadable(paths, flag):
+    """Checks that files can be opened more than once, unlike a pipe.
+
+    Args:
+      paths: list of str.
+      flag: str, the flag that gave them, for the message.
+
+    Raises:
+      UserError: one cannot.
+    """
+    for path in paths:
+        if not is_remote(path) and not os.path.isfile(path):
+            raise UserError(
+                f"--{flag}: {path} is no plain file. It is read several times, "
+                "which a pipe does not allow; write it to a file first."
+            )
 
 
 def make_output_folder(path, flag):
@@ -162,7 +197,7 @@ def make_output_folder(path, flag):
     if not path:
         raise UserError(f"--{flag} must be given.")
     if is_remote(path):
-        _gfile().makedirs(path)
+        _ask(_gfile().makedirs, path)
         return
     try:
         os.makedirs(path, exist_ok=True)
@@ -179,21 +214,25 @@ def replacing(path):
     """Gives a path to write; on success it becomes `path` in one step.
 
     Args:
-      path: str, the final name.
+      path: str, the final name. Of a symbolic link the target is replaced.
 
     Yields:
-      str, a name beside it. After an exception it is removed, and what stood
-      at `path` before is untouched.
+      str, a name beside it that no glob matches. After an exception it is
+      removed, and what stood at `path` before is untouched.
     """
-    beside = f"{path}.incomplete"
+    if not is_remote(path):
+        path = os.path.realpath(path)
+    folder, name = os.path.split(path)
+    beside = os.path.join(folder, f".{name}.incomplete")
     try:
         yield beside
     except BaseException:
-        with contextlib.suppress(OSError):
+        # Any error of removing would hide the one that matters.
+        with contextlib.suppress(Exception):
             _remove(beside)
         raise
     if is_remote(path):
-        _gfile().rename(beside, path, overwrite=True)
+        _ask(_gfile().rename, beside, path, overwrite=True)
     else:
         os.replace(beside, path)
 
@@ -206,14 +245,24 @@ def _remove(path):
 
 
 def write_text(path, text):
-    """Writes `text` (str) to `path` as UTF-8, all or nothing."""
-    with replacing(path) as beside:
-        if is_remote(path):
-            with _gfile().GFile(beside, "w") as stream:
-                stream.write(text)
-        else:
-            with open(beside, "w", encoding="utf-8", newline="\n") as stream:
-                stream.write(text)
+    """Writes `text` (str) to `path` as UTF-8, all or nothing.
+
+    Raises:
+      UserError: it cannot be written.
+    """
+    try:
+        with replacing(path) as beside:
+            if is_remote(path):
+                with _gfile().GFile(beside, "w") as stream:
+                    _ask(stream.write, text)
+            else:
+                with open(
+                    beside, "w", encoding="utf-8", newline="\n"
+                ) as stream:
+                    stream.write(text)
+    except OSError as error:
+        reason = error.strerror or error
+        raise UserError(f"{path} cannot be written: {reason}.") from error
 
 
 def size(path):

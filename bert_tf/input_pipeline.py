@@ -66,36 +66,36 @@ def training_dataset(files, *, batch_size, seed, examples_read=0):
     return _batches(records.skip(examples_read), files, batch_size)
 
 
-def evaluation_dataset(files, *, batch_size, max_batches):
-    """Reads records once, in order, in full batches.
+def evaluation_dataset(files, *, batch_size, num_batches):
+    """Reads records in order, and again from the start where they run out.
 
     Args:
       files: RecordFiles.
       batch_size: int, B.
-      max_batches: int, at most so many batches are read.
+      num_batches: int.
 
     Returns:
-      (tf.data.Dataset as from `training_dataset`, int number of its batches,
-      int number of records left over that do not fill a batch).
+      tf.data.Dataset as from `training_dataset`, of `num_batches` batches.
 
-    Raises:
-      UserError: there are fewer records than `batch_size`.
-
-    Source: `input_fn_builder` in run_pretraining.py (2018), which left the
-      last, partial batch out as well.
+    Source: `input_fn_builder` in run_pretraining.py (2018).
     """
-    records = tf.data.TFRecordDataset(files.paths)
-    wanted = batch_size * max_batches
+    records = tf.data.TFRecordDataset(files.paths).repeat()
+    return _batches(records, files, batch_size).take(num_batches)
+
+
+def count_records(files, most):
+    """Counts records.
+
+    Args:
+      files: RecordFiles.
+      most: int, counting ends there.
+
+    Returns:
+      int.
+    """
+    records = tf.data.TFRecordDataset(files.paths).take(most)
     with naming_bad_records(files):
-        count = int(records.take(wanted).reduce(0, lambda n, _: n + 1))
-    num_batches, leftover = divmod(count, batch_size)
-    if not num_batches:
-        raise UserError(
-            f"{', '.join(files.paths)}: {count} records do not fill one batch "
-            f"of --eval_batch_size={batch_size}. Lower the flag."
-        )
-    batches = _batches(records, files, batch_size).take(num_batches)
-    return batches, num_batches, leftover
+        return int(records.reduce(0, lambda count, _: count + 1))
 
 
 def _batches(records, files, batch_size):
@@ -153,6 +153,14 @@ def naming_bad_records(files):
     """
     try:
         yield
+    except (
+        tf.errors.NotFoundError,
+        tf.errors.PermissionDeniedError,
+        tf.errors.FailedPreconditionError,
+    ) as error:
+        raise UserError(
+            f"Records cannot be read: {error.message}. Check --input_file."
+        ) from error
     except (tf.errors.DataLossError, tf.errors.InvalidArgumentError):
         # Reading all again takes long, but happens once, and the library's
         # message names neither file nor record.
@@ -209,9 +217,10 @@ def _check_feature(feature, entry, place, files):
             f"{place}: `{feature.name}` has {len(values)} entries, but {rule}"
         )
     limit = files.limits.get(feature.name)
-    if limit is not None and not all(0 <= value < limit for value in values):
+    misfits = [v for v in values if limit is not None and not 0 <= v < limit]
+    if misfits:
         raise UserError(
-            f"{place}: `{feature.name}` holds {max(values)}, but must stay "
-            f"below {limit}. The records were made with another vocabulary or "
-            "for another model."
+            f"{place}: `{feature.name}` holds {misfits[0]}, but must be from 0 "
+            f"up and below {limit}. The records were made with another "
+            "vocabulary or for another model."
         )

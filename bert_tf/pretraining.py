@@ -10,7 +10,15 @@ import tensorflow as tf
 import tf_keras
 from absl import logging
 
-from bert_tf import features, files, input_pipeline, losses, models, training
+from bert_tf import (
+    features,
+    files,
+    input_pipeline,
+    losses,
+    models,
+    starting,
+    training,
+)
 from bert_tf.checkpoint import (
     GLOBAL_STEP,
     CheckpointKeeper,
@@ -204,8 +212,9 @@ class Job:
             settings.train_batch_size, self.strategy, "train_batch_size"
         )
         files.make_output_folder(self.output_dir, "output_dir")
-        training.refuse_finished_run(self.output_dir, settings.num_train_steps)
-        seed = training.seed_everything(self.seed)
+        starting.refuse_finished_run(self.output_dir, settings.num_train_steps)
+        starting.refuse_other_model(self.output_dir, self.config)
+        seed = starting.seed_everything(self.seed)
         self._log_plan(settings, learning_rate, num_warmup_steps)
         with self.strategy.scope():
             optimizer = create_optimizer(
@@ -216,13 +225,13 @@ class Job:
             self._global_step = optimizer.iterations
             keeper = self._keeper(training_variables(self._model, optimizer))
             state = RunState(self._model, self.paths, seed=seed)
-            latest = training.initialize(
+            latest = starting.initialize(
                 self._model, keeper, self.init_checkpoint
             )
             if latest is not None:
                 state.restore(keeper.read_companion(latest))
             files.write_text(
-                os.path.join(self.output_dir, "bert_config.json"),
+                os.path.join(self.output_dir, starting.CONFIG_FILE),
                 self.config.to_json_string(),
             )
             self._run(settings, optimizer, keeper, state)
@@ -278,7 +287,8 @@ class Job:
 
         Args:
           eval_batch_size: int, B over all devices.
-          max_eval_steps: int, at most so many batches are used.
+          max_eval_steps: int, the number of batches; where the records run
+            out they are read again from the start, as in 2018.
 
         Returns:
           dict: the 2018 keys, `global_step` included.
@@ -287,32 +297,36 @@ class Job:
         with self.strategy.scope():
             if self._model is None:
                 self._restore_for_evaluation()
-            dataset, steps, leftover = input_pipeline.evaluation_dataset(
+            self._log_evaluation(eval_batch_size, max_eval_steps)
+            dataset = input_pipeline.evaluation_dataset(
                 self._files,
                 batch_size=eval_batch_size,
-                max_batches=max_eval_steps,
+                num_batches=max_eval_steps,
             )
-            logging.info(
-                "Evaluating on %d batches of %d records.",
-                steps,
-                eval_batch_size,
-            )
-            if leftover:
-                logging.info(
-                    "The last %d records do not fill a batch and are left "
-                    "out, as in 2018; another --eval_batch_size keeps them.",
-                    leftover,
-                )
             with input_pipeline.naming_bad_records(self._files):
                 results = Evaluator(self._model).evaluate(
                     self.strategy.experimental_distribute_dataset(dataset)
                 )
         return {**results, "global_step": int(self._global_step.numpy())}
 
+    def _log_evaluation(self, batch_size, steps):
+        logging.info("Evaluating on %d batches of %d.", steps, batch_size)
+        wanted = steps * batch_size
+        count = input_pipeline.count_records(self._files, wanted)
+        if count < wanted:
+            logging.info(
+                "There are %d records, so that some count more than once, as "
+                "in 2018. For each to count once give --max_eval_steps and "
+                "--eval_batch_size whose product is %d.",
+                count,
+                count,
+            )
+
     def _restore_for_evaluation(self):
-        training.seed_everything(self.seed)
+        starting.refuse_other_model(self.output_dir, self.config)
+        starting.seed_everything(self.seed)
         self._model = self._build_model()
         self._global_step = tf.Variable(0, dtype=tf.int64, trainable=False)
         variables = variable_names(self._model)
         keeper = self._keeper({**variables, GLOBAL_STEP: self._global_step})
-        training.initialize(self._model, keeper, self.init_checkpoint)
+        starting.initialize(self._model, keeper, self.init_checkpoint)

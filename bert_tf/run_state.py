@@ -12,6 +12,7 @@ from absl import logging
 
 from bert_tf import files
 from bert_tf.dropout import dropout_states
+from bert_tf.errors import UserError
 
 
 class RunState:
@@ -39,10 +40,14 @@ class RunState:
 
         Args:
           companion: dict from `describe`, or None where there was none.
+
+        Raises:
+          UserError: it is not what `describe` gives.
         """
         if companion is None:
             logging.info("Records: a new pass (nothing tells where it was).")
             return
+        _check_companion(companion)
         states = self._dropout_states()
         if states.keys() == companion["dropout_states"].keys():
             for name, state in states.items():
@@ -81,3 +86,25 @@ class RunState:
         if tf.distribute.get_strategy().num_replicas_in_sync > 1:
             return {}
         return {str(k): v for k, v in dropout_states(self._model).items()}
+
+
+def _check_companion(companion):
+    """Raises UserError unless `companion` has the form of `describe`."""
+    try:
+        numbers = [companion["seed"], companion["examples_read"]]
+        states = list(companion["dropout_states"].values())
+        is_whole = "input_files" in companion and all(
+            isinstance(number, int) and number >= 0 for number in numbers
+        )
+        is_whole &= all(
+            len(state) == 3 and all(isinstance(n, int) for n in state)
+            for state in states
+        )
+    except (TypeError, KeyError, AttributeError):
+        is_whole = False
+    if not is_whole:
+        raise UserError(
+            "The .state.json file beside the checkpoint is not what training "
+            "writes. Remove it to go on from the checkpoint with a new pass "
+            "over the records."
+        )

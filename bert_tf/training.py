@@ -5,7 +5,7 @@ is not used, since it keeps object-based checkpoints and prints its own lines.
 """
 
 import dataclasses
-import random
+import math
 import time
 
 import orbit
@@ -14,9 +14,6 @@ import tf_keras
 from absl import logging
 
 from bert_tf import files
-from bert_tf.checkpoint import load_checkpoint
-from bert_tf.checkpoint_files import latest_checkpoint
-from bert_tf.checkpoint_io import CheckpointReader
 from bert_tf.errors import UserError
 from bert_tf.optimization import clip_gradients
 from bert_tf.progress import Progress, format_seconds
@@ -169,6 +166,7 @@ def train(trainer, keeper, settings, *, describe_run):
             if settings.is_due(step, settings.log_steps):
                 _report(trainer, progress, summaries)
             if settings.is_due(step, settings.save_checkpoints_steps):
+                _refuse_bad_weights(trainer, keeper, step)
                 keeper.save(step, describe_run(step))
     seconds = time.monotonic() - started
     logging.info(
@@ -206,78 +204,30 @@ def _refuse_bad_step(trainer, keeper):
         )
 
 
+def _refuse_bad_weights(trainer, keeper, step):
+    # The loss of a step is computed before its update, and so tells nothing
+    # of the last one.
+    for variable in trainer.model.trainable_variables:
+        if not tf.reduce_all(tf.math.is_finite(variable)):
+            raise UserError(
+                f"The update of step {step} made {variable.name} a number that "
+                "is not finite. The last checkpoint before it is "
+                f"{keeper.latest()}. Lower --learning_rate or lengthen the "
+                "warm-up."
+            )
+
+
 def _report(trainer, progress, summaries):
     values = trainer.pop_means()
     values["learning_rate"] = float(trainer.optimizer.learning_rate)
     values["examples_per_second"] = progress.line(values)
-    summaries.write_summaries(values)
-    summaries.flush()
-
-
-def seed_everything(seed):
-    """Seeds weights, dropout and data.
-
-    Args:
-      seed: int, or None for one drawn anew.
-
-    Returns:
-      int, the seed used.
-    """
-    if seed is None:
-        seed = random.SystemRandom().randrange(2**31)
-    tf_keras.utils.set_random_seed(seed)
-    return seed
-
-
-def refuse_finished_run(output_dir, num_train_steps):
-    """Checks, before anything is built, that there is a step left to train.
-
-    Args:
-      output_dir: str, the folder with the run's checkpoints, if any.
-      num_train_steps: int.
-
-    Raises:
-      UserError: there is none.
-    """
-    latest = latest_checkpoint(output_dir)
-    step = CheckpointReader(latest).global_step() if latest else 0
-    if latest and step >= num_train_steps:
-        raise UserError(
-            f"The checkpoint in --output_dir={output_dir} is at step {step} "
-            f"and --num_train_steps={num_train_steps}: there is nothing to "
-            "train. Raise --num_train_steps to go on from it, name another "
-            "--output_dir to start anew, or drop --do_train."
-        )
-
-
-def initialize(model, keeper, init_checkpoint):
-    """Gives a model its first weights; the log says from where.
-
-    The order is fixed: 1. the newest checkpoint in `output_dir`, optimizer and
-    step included; 2. `init_checkpoint`, the model alone; 3. random weights.
-
-    Args:
-      model: tf_keras.Model.
-      keeper: CheckpointKeeper on everything that a resume needs.
-      init_checkpoint: str or None.
-
-    Returns:
-      str or None, the checkpoint in `output_dir` that was resumed from.
-
-    Raises:
-      UserError: a checkpoint does not fit the model.
-    """
-    latest = keeper.latest()
-    if latest is not None:
-        keeper.restore(latest)
-        logging.info("Weights: resumed from %s.", latest)
-        if init_checkpoint:
-            logging.info("--init_checkpoint is not read: this is a resume.")
-    elif init_checkpoint:
-        load_checkpoint(model, init_checkpoint)
-    else:
-        logging.warning("Weights: random; no checkpoint was named or found.")
-    return latest
+    try:
+        summaries.write_summaries(values)
+        summaries.flush()
+    # A run is worth more than its curves: a full disk, above all, is for the
+    # next checkpoint to report.
+    except tf.errors.OpError as error:
+        logging.warning("TensorBoard scalars not written: %s.", error.message)
 
 
 def write_results(path, results):
@@ -287,8 +237,17 @@ def write_results(path, results):
       path: str.
       results: dict, str -> number.
 
+    Raises:
+      UserError: a result is not finite, or the file cannot be written.
+
     Source: the end of `main` in the 2018 scripts.
     """
+    bad = [key for key, value in results.items() if not math.isfinite(value)]
+    if bad:
+        raise UserError(
+            f"{', '.join(bad)} came out as no finite number, so that "
+            f"{path} is not written. The weights or the records are broken."
+        )
     # str, since a format would print a float32 with a float64's digits.
     lines = [f"{key} = {results[key]!s}\n" for key in sorted(results)]
     files.write_text(path, "".join(lines))

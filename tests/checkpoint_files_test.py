@@ -141,7 +141,6 @@ def test_state_with_full_paths_times_and_another_order(tmp_path):
 
 
 def test_no_state_file_means_no_checkpoint(tmp_path):
-    make_checkpoint(tmp_path)
     assert checkpoint_files.read_state(str(tmp_path)) == []
     assert checkpoint_files.latest_checkpoint(str(tmp_path)) is None
 
@@ -174,3 +173,29 @@ def test_files_of_a_checkpoint_are_told_from_others():
         if checkpoint_files.is_file_of(entry, "folder/m-1")
     ]
     assert told == belong
+
+
+def test_checkpoints_without_a_state_file_are_not_passed_over(tmp_path):
+    (tmp_path / "model.ckpt-0.index").write_bytes(b"x")
+    # Stopped while the first was written: nothing is lost.
+    assert checkpoint_files.latest_checkpoint(str(tmp_path)) is None
+    (tmp_path / "model.ckpt-40.index").write_bytes(b"x")
+    message = r"model.ckpt-40.index\) but no state file 'checkpoint'"
+    with pytest.raises(UserError, match=message):
+        checkpoint_files.latest_checkpoint(str(tmp_path))
+
+
+def test_a_state_file_that_is_no_text_names_nothing(tmp_path):
+    (tmp_path / "checkpoint").write_text('model_checkpoint_path: "\\xzz"\n')
+    with pytest.raises(UserError, match="does not name the latest checkpoint"):
+        checkpoint_files.latest_checkpoint(str(tmp_path))
+
+
+def test_a_folder_that_cannot_be_listed_is_told(tmp_path, monkeypatch):
+    def refuse(folder):
+        raise PermissionError(13, "Permission denied")
+
+    (tmp_path / "model.ckpt-4.index").write_bytes(b"x")
+    monkeypatch.setattr(checkpoint_files.os, "listdir", refuse)
+    with pytest.raises(UserError, match="cannot be listed: Permission denied"):
+        checkpoint_files.resolve_checkpoint(str(tmp_path / "model.ckpt-4"))

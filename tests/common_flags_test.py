@@ -16,7 +16,11 @@ from bert_tf.errors import UserError
 ROOT = pathlib.Path(__file__).parents[1]
 
 SCRIPT = """
-import os, sys, time
+import os, signal, sys, time
+
+# A process that was started in the background may be deaf to Ctrl-C.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 from absl import flags, logging
 from bert_tf import common_flags
 from bert_tf.errors import UserError

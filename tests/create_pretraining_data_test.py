@@ -66,7 +66,7 @@ def test_script_makes_records_and_says_so(run, words, tmp_path):
     # As a killed run leaves it.
     folder = tmp_path / "work/new/folder"
     folder.mkdir(parents=True)
-    (folder / "sample.tfrecord.incomplete").write_bytes(b"half a record")
+    (folder / ".sample.tfrecord.incomplete").write_bytes(b"half a record")
     done = run(*command, with_tensorflow=True)
     assert done.returncode == 0, done.stderr
     records = _read(folder / "sample.tfrecord")

@@ -133,3 +133,51 @@ def test_write_text_replaces_the_old_file(tmp_path):
     files.write_text(str(path), "new\n")
     assert path.read_bytes() == b"new\n"
     assert os.listdir(tmp_path) == ["results.txt"]
+
+
+def test_replacing_follows_a_link_and_hides_from_globs(tmp_path):
+    target = tmp_path / "real.txt"
+    target.write_text("old")
+    link = tmp_path / "link.txt"
+    link.symlink_to(target)
+    with files.replacing(str(link)) as beside:
+        with open(beside, "w") as stream:
+            stream.write("new")
+        found = files.expand_patterns(f"{tmp_path}/*", "f")
+        assert found == [str(link), str(target)]
+    assert link.is_symlink()
+    assert target.read_text() == "new"
+
+
+def test_write_text_names_what_cannot_be_written(tmp_path):
+    with pytest.raises(UserError, match="a/b.txt cannot be written: No such"):
+        files.write_text(str(tmp_path / "a" / "b.txt"), "")
+
+
+def test_expand_patterns_says_that_a_folder_is_one(tmp_path):
+    message = f"--input_file={tmp_path} is a folder; .* '{tmp_path}/\\*'"
+    with pytest.raises(UserError, match=message):
+        files.expand_patterns(str(tmp_path), "input_file")
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda path: files.require_file(path, "f"),
+        lambda path: files.expand_patterns(path, "f"),
+        lambda path: files.make_output_folder(path, "f"),
+    ],
+)
+def test_an_unknown_file_system_is_told(ask):
+    with pytest.raises(UserError, match="nosuch://a/b.txt cannot be used"):
+        ask("nosuch://a/b.txt")
+
+
+def test_require_rereadable_refuses_a_pipe(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    plain = tmp_path / "plain"
+    plain.write_text("")
+    files.require_rereadable([str(plain), "ram://a/b"], "input_file")
+    with pytest.raises(UserError, match="--input_file: .*pipe is no plain"):
+        files.require_rereadable([str(pipe)], "input_file")

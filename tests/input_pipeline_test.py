@@ -114,28 +114,31 @@ def test_reading_goes_on_where_it_stopped(three_files):
     assert read(5) + read(6, examples_read=20) == read(11)
 
 
-def test_evaluation_reads_in_order_and_leaves_the_last_part_out(three_files):
-    dataset, steps, leftover = input_pipeline.evaluation_dataset(
-        three_files, batch_size=8, max_batches=100
+def test_evaluation_reads_in_order_and_from_the_start_again(three_files):
+    dataset = input_pipeline.evaluation_dataset(
+        three_files, batch_size=8, num_batches=5
     )
-    # 30 records: three batches of 8, and 6 over.
-    assert (steps, leftover) == (3, 6)
-    assert numbers(dataset, -1) == list(range(24))
+    # 30 records, 40 wanted.
+    assert numbers(dataset, -1) == [*range(30), *range(10)]
 
 
-def test_evaluation_stops_after_the_batches_asked_for(three_files):
-    dataset, steps, leftover = input_pipeline.evaluation_dataset(
-        three_files, batch_size=8, max_batches=2
+def test_evaluation_fills_a_batch_that_is_larger_than_the_files(three_files):
+    dataset = input_pipeline.evaluation_dataset(
+        three_files, batch_size=64, num_batches=1
     )
-    assert (steps, leftover) == (2, 0)
-    assert numbers(dataset, -1) == list(range(16))
+    assert numbers(dataset, -1) == [*range(30), *range(30), *range(4)]
 
 
-def test_evaluation_refuses_less_than_one_batch(three_files):
-    with pytest.raises(UserError, match="30 records .*--eval_batch_size=31"):
-        input_pipeline.evaluation_dataset(
-            three_files, batch_size=31, max_batches=1
-        )
+def test_count_records_ends_at_the_most(three_files):
+    assert input_pipeline.count_records(three_files, 100) == 30
+    assert input_pipeline.count_records(three_files, 12) == 12
+
+
+@pytest.mark.parametrize("path", ["gone.tfrecord", "."])
+def test_records_that_cannot_be_opened_are_named(tmp_path, path):
+    files = record_files([str(tmp_path / path)])
+    with pytest.raises(UserError, match="cannot be read|damaged"):
+        input_pipeline.check_first_records(files)
 
 
 def test_good_records_pass(three_files):
@@ -164,8 +167,17 @@ def test_records_of_other_lengths_are_refused(tmp_path, made_with, message):
 @pytest.mark.parametrize(
     ("name", "values", "message"),
     [
-        ("input_ids", [2, 5, 61, 3, 7, 3, 0], "holds 61, .* stay below 61"),
-        ("next_sentence_labels", [2], "holds 2, but must stay below 2"),
+        (
+            "input_ids",
+            [2, 5, 61, 3, 7, 3, 0],
+            "holds 61, .* 0 up and below 61",
+        ),
+        ("input_ids", [2, 5, -1, 3, 7, 3, 0], "holds -1, but must be from 0"),
+        (
+            "next_sentence_labels",
+            [2],
+            "holds 2, .* below 2",
+        ),
         ("next_sentence_labels", [], "has 0 entries, but it must have 1"),
     ],
 )

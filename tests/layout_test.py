@@ -41,7 +41,7 @@ LEVELS = [
     # Optimising and keeping.
     {"optimization", "checkpoint_io", "checkpoint", "distribution"},
     # The loop.
-    {"run_state", "training", "pretraining"},
+    {"run_state", "starting", "training", "pretraining"},
 ]
 LEVEL_OF = {name: i for i, names in enumerate(LEVELS) for name in names}
 DATA, TENSORS = 2, 3

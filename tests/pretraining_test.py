@@ -107,11 +107,11 @@ def test_a_batch_that_does_not_divide_is_refused(make_job):
         ({"max_predictions_per_seq": 5}, "4 .*--max_predictions_per_seq is 5"),
         (
             {"config": BertConfig(vocab_size=9, type_vocab_size=2)},
-            "`input_ids` holds .* stay below 9",
+            "`input_ids` holds .* 0 up and below 9",
         ),
         (
             {"config": BertConfig(vocab_size=99, type_vocab_size=1)},
-            "`segment_ids` holds 1, but must stay below 1",
+            "`segment_ids` holds 1, .* below 1",
         ),
     ],
 )

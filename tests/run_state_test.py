@@ -6,6 +6,7 @@ import tf_keras
 
 from bert_tf import run_state
 from bert_tf.dropout import Dropout
+from bert_tf.errors import UserError
 
 
 def small_model(rate=0.5):
@@ -72,3 +73,25 @@ def test_a_model_without_dropout_takes_the_position_alone(paths):
     state = run_state.RunState(plain, paths, seed=8)
     state.restore(companion)
     assert (state.seed, state.examples_read) == (7, 12)
+
+
+@pytest.mark.parametrize(
+    "companion",
+    [
+        {},
+        [],
+        "text",
+        {"seed": "7"},
+        {"examples_read": -1},
+        {"examples_read": 1.5},
+        {"dropout_states": {"dropout": [1, 2]}},
+        {"dropout_states": {"dropout": [1, 2, "3"]}},
+        {"dropout_states": [1, 2, 3]},
+    ],
+)
+def test_a_companion_of_another_form_is_refused(paths, companion):
+    state = run_state.RunState(small_model(), paths, seed=7)
+    if isinstance(companion, dict) and companion:
+        companion = {**state.describe(12), **companion}
+    with pytest.raises(UserError, match="Remove it to go on"):
+        state.restore(companion)

@@ -164,71 +164,41 @@ def test_a_gradient_that_overflows_is_a_bad_step(keeper_of):
         )
 
 
-def test_a_finished_run_is_refused(keeper_of, tmp_path):
-    training.refuse_finished_run(str(tmp_path), 10)
-    trainer = make_trainer([0.1])
-    trainer.train(tf.constant(10))
-    keeper_of(trainer).save(10)
-    training.refuse_finished_run(str(tmp_path), 11)
-    message = f"--output_dir={tmp_path} is at step 10 and --num_train_steps=10"
-    with pytest.raises(UserError, match=message):
-        training.refuse_finished_run(str(tmp_path), 10)
-
-
-def weight(trainer):
-    return float(trainer.model.trainable_variables[0][0, 0])
-
-
-def test_weights_come_from_output_dir_first(keeper_of, tmp_path, caplog):
-    trainer = make_trainer([0.1])
-    trainer.train(tf.constant(2))
-    saved = keeper_of(trainer).save(2)
-    resumed = make_trainer([0.1])
-    with caplog.at_level("INFO", "absl"):
-        latest = training.initialize(
-            resumed.model, keeper_of(resumed), "not/read"
+def test_an_update_that_overflows_is_not_saved(keeper_of):
+    # The loss of step 1 is fine; its update is some 1e38 times 1e2.
+    trainer = make_trainer([0.1], learning_rate=3e38)
+    keeper = keeper_of(trainer)
+    with pytest.raises(UserError, match="update of step 1 .* is .*ckpt-0"):
+        training.train(
+            trainer,
+            keeper,
+            settings(1, save_checkpoints_steps=1),
+            describe_run=describe,
         )
-    assert latest == saved
-    assert weight(resumed) == weight(trainer) != 3.0
-    assert int(resumed.optimizer.iterations) == 2
-    assert f"resumed from {saved}" in caplog.text
-    assert "--init_checkpoint is not read" in caplog.text
+    assert keeper.latest().endswith("model.ckpt-0")
 
 
-def test_weights_come_from_init_checkpoint_second(
-    keeper_of, tmp_path_factory, caplog
+def test_scalars_that_cannot_be_written_do_not_end_a_run(
+    keeper_of, monkeypatch, caplog
 ):
+    def fail(*arguments):
+        raise tf.errors.ResourceExhaustedError(None, None, "disk full")
+
+    manager = training.orbit.utils.SummaryManager
+    monkeypatch.setattr(manager, "write_summaries", fail)
     trainer = make_trainer([0.1])
-    trainer.train(tf.constant(2))
-    variables = training_variables(trainer.model, trainer.optimizer)
-    folder = str(tmp_path_factory.mktemp("other"))
-    saved = CheckpointKeeper(folder, variables).save(2)
-    started = make_trainer([0.1])
-    with caplog.at_level("INFO", "absl"):
-        assert (
-            training.initialize(started.model, keeper_of(started), saved)
-            is None
-        )
-    assert weight(started) == weight(trainer)
-    assert int(started.optimizer.iterations) == 0
-    assert f"from {saved}" in caplog.text
+    keeper = keeper_of(trainer)
+    training.train(trainer, keeper, settings(2), describe_run=describe)
+    assert "TensorBoard scalars not written: disk full" in caplog.text
+    assert keeper.latest().endswith("model.ckpt-2")
 
 
-def test_weights_come_from_chance_last(keeper_of, caplog):
-    trainer = make_trainer([0.1])
-    assert training.initialize(trainer.model, keeper_of(trainer), None) is None
-    assert weight(trainer) == 3.0
-    assert "Weights: random" in caplog.text
-
-
-def test_a_seed_repeats_and_no_seed_does_not():
-    def draw(seed):
-        used = training.seed_everything(seed)
-        return used, tf.random.normal([5]).numpy().tolist()
-
-    assert draw(11) == draw(11)
-    assert draw(11)[0] == 11
-    assert draw(None) != draw(None)
+def test_results_that_are_not_finite_are_refused(tmp_path):
+    path = tmp_path / "eval_results.txt"
+    results = {"loss": np.float32("nan"), "global_step": 3}
+    with pytest.raises(UserError, match="^loss came out as no finite number"):
+        training.write_results(str(path), results)
+    assert not path.exists()
 
 
 def test_results_are_written_as_in_2018(tmp_path):

@@ -1,0 +1,113 @@
+"""How a run starts: what is refused, the seed, where the weights come from."""
+
+import os
+import random
+
+import tf_keras
+from absl import logging
+
+from bert_tf import files
+from bert_tf.checkpoint import load_checkpoint
+from bert_tf.checkpoint_files import latest_checkpoint
+from bert_tf.checkpoint_io import CheckpointReader
+from bert_tf.config import BertConfig
+from bert_tf.errors import UserError
+
+# Kept beside the checkpoints.
+CONFIG_FILE = "bert_config.json"
+
+
+def seed_everything(seed):
+    """Seeds weights, dropout and data.
+
+    Args:
+      seed: int, or None for one drawn anew.
+
+    Returns:
+      int, the seed used.
+    """
+    if seed is None:
+        seed = random.SystemRandom().randrange(2**31)
+    tf_keras.utils.set_random_seed(seed)
+    return seed
+
+
+def refuse_finished_run(output_dir, num_train_steps):
+    """Checks, before anything is built, that there is a step left to train.
+
+    Args:
+      output_dir: str, the folder with the run's checkpoints, if any.
+      num_train_steps: int.
+
+    Raises:
+      UserError: there is none.
+    """
+    latest = latest_checkpoint(output_dir)
+    step = CheckpointReader(latest).global_step() if latest else 0
+    if latest and step >= num_train_steps:
+        raise UserError(
+            f"The checkpoint in --output_dir={output_dir} is at step {step} "
+            f"and --num_train_steps={num_train_steps}: there is nothing to "
+            "train. Raise --num_train_steps to go on from it, name another "
+            "--output_dir to start anew, or drop --do_train."
+        )
+
+
+def refuse_other_model(output_dir, config):
+    """Checks that the model is the one whose checkpoints are in a folder.
+
+    Shapes alone would not show another number of heads or another activation.
+    Dropout may change from run to run.
+
+    Args:
+      output_dir: str.
+      config: BertConfig.
+
+    Raises:
+      UserError: it is another.
+    """
+    path = os.path.join(output_dir, CONFIG_FILE)
+    if latest_checkpoint(output_dir) is None or not files.is_file(path):
+        return
+    kept, given = BertConfig.from_json_file(path).to_dict(), config.to_dict()
+    others = [
+        f"{key} {given[key]!r} (there {kept[key]!r})"
+        for key in given
+        if given[key] != kept[key] and not key.endswith("_dropout_prob")
+    ]
+    if others:
+        raise UserError(
+            f"--output_dir={output_dir} holds checkpoints of another model, "
+            f"see {path}; --bert_config_file has {', '.join(others)}. Give "
+            "that file, or another --output_dir."
+        )
+
+
+def initialize(model, keeper, init_checkpoint):
+    """Gives a model its first weights; the log says from where.
+
+    The order is fixed: 1. the newest checkpoint in `output_dir`, optimizer and
+    step included; 2. `init_checkpoint`, the model alone; 3. random weights.
+
+    Args:
+      model: tf_keras.Model.
+      keeper: CheckpointKeeper on everything that a resume needs.
+      init_checkpoint: str or None.
+
+    Returns:
+      str or None, the checkpoint in `output_dir` that was resumed from.
+
+    Raises:
+      UserError: a checkpoint does not fit the model.
+    """
+    latest = keeper.latest()
+    if latest is not None:
+        keeper.restore(latest)
+        logging.info("Weights: resumed from %s.", latest)
+        if init_checkpoint:
+            logging.info("--init_checkpoint is not read: this is a resume.")
+    elif init_checkpoint:
+        load_checkpoint(model, init_checkpoint)
+    else:
+        logging.warning("Weights: random; no checkpoint was named or found.")
+    return latest
