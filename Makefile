@@ -64,7 +64,7 @@ demo:
 
 test:
 	$(call install,test,'.[test]')
-	$(RUN) -m pytest
+	$(RUN) -m pytest -n 2
 
 lint:
 	$(call install,test,'.[test]')

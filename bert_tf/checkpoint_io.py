@@ -20,7 +20,7 @@ FORMER = ".former"  # Ends the prefix of a copy of what is overwritten.
 
 _DATA_SUFFIX = ".data-00000-of-00001"
 _LEFTOVER = re.compile(
-    r"\.+model\.ckpt-|\.checkpoint\.inc|model\.ckpt-\d+\.former\."
+    r"\.+model\.ckpt-|\.checkpoint\.incomplete|model\.ckpt-\d+\.former\."
 )
 _MAX_LISTED = 10  # Names in one list of a message.
 

@@ -3,6 +3,7 @@
 import dataclasses
 
 import tensorflow as tf
+from absl import logging
 
 from bert_tf.errors import UserError
 
@@ -52,6 +53,7 @@ def tpu_strategy(address):
       scripts, where `master` stood for a TPU without a name.
     """
     name = address.tpu_name or address.master
+    logging.info("Connecting to the TPU at --tpu_name=%s.", name)
     try:
         resolver = tf.distribute.cluster_resolver.TPUClusterResolver(
             tpu=name, zone=address.tpu_zone, project=address.gcp_project
