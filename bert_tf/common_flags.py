@@ -7,6 +7,7 @@ reads the values.
 import logging as std_logging
 import os
 import sys
+import warnings
 
 from absl import app, flags, logging
 
@@ -85,6 +86,12 @@ def quiet_tensorflow():
     if "TF_CPP_MIN_LOG_LEVEL" not in os.environ:
         os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
         std_logging.getLogger("tensorflow").setLevel(std_logging.WARNING)
+        # Of google-api-core, which comes along, on Python 3.10.
+        warnings.filterwarnings(
+            "ignore",
+            "You are using a (non-supported )?Python version",
+            FutureWarning,
+        )
 
 
 def define_vocabulary():
