@@ -35,24 +35,10 @@ _PIECE_IDS = masking.PieceIds(
 )
 
 
-def _read_records(path):
-    """Returns the records of a file as dicts of lists."""
-    import tensorflow as tf
-
-    records = []
-    for record in tf.data.TFRecordDataset([str(path)]):
-        entries = tf.train.Example.FromString(record.numpy()).features.feature
-        records.append(
-            {
-                name: list(entry.int64_list.value or entry.float_list.value)
-                for name, entry in entries.items()
-            }
-        )
-    return records
-
-
 @pytest.mark.parametrize("case", _CASES)
-def test_records_equal_those_of_2018(case, golden, shared_file, tmp_path):
+def test_records_equal_those_of_2018(
+    case, golden, shared_file, tmp_path, read_records
+):
     vocab_file = str(shared_file("data/vocab/uncased_30522.txt"))
     folder = golden / "pretraining_data"
     cases = json.loads((folder / "cases.json").read_text(encoding="utf-8"))
@@ -77,7 +63,7 @@ def test_records_equal_those_of_2018(case, golden, shared_file, tmp_path):
         for line in lines:
             record = json.loads(line)
             expected[record.pop("shard")].append(record)
-    assert [_read_records(path) for path in paths] == expected
+    assert [read_records(path) for path in paths] == expected
     assert counts == [len(records) for records in expected]
     assert sum(counts) == cases[case]["instances"]
 

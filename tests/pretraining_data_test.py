@@ -43,22 +43,6 @@ def _create(texts, *, seed=5, **changes):
     return made, rng
 
 
-def _read_records(path):
-    """Returns the records of a file as dicts of lists."""
-    import tensorflow as tf
-
-    records = []
-    for record in tf.data.TFRecordDataset([str(path)]):
-        entries = tf.train.Example.FromString(record.numpy()).features.feature
-        records.append(
-            {
-                name: list(entry.int64_list.value or entry.float_list.value)
-                for name, entry in entries.items()
-            }
-        )
-    return records
-
-
 # Parts of it by hand.
 
 
@@ -237,19 +221,21 @@ def test_prepare_output_files_refuses_a_folder_that_cannot_be_made(tmp_path):
         pretraining_data.prepare_output_files(f"{tmp_path}/file/x", [])
 
 
-def test_write_instances_deals_them_out_in_turn(tmp_path):
+def test_write_instances_deals_them_out_in_turn(tmp_path, read_records):
     made, _ = _create(_texts([[4, 5]], [[6]]), dupe_factor=5, max_seq_length=9)
     paths = [str(tmp_path / name) for name in ("x", "y", "z")]
     assert pretraining_data.write_instances(made, paths) == [4, 3, 3]
     for first, path in enumerate(paths):
-        ids = [record["input_ids"] for record in _read_records(path)]
+        ids = [record["input_ids"] for record in read_records(path)]
         expected = [list(made)[i].input_ids for i in range(first, 10, 3)]
         assert ids == [one + [0] * (9 - len(one)) for one in expected]
     # Nothing else is left there.
     assert sorted(os.listdir(tmp_path)) == ["x", "y", "z"]
 
 
-def test_write_instances_pads_one_without_a_masked_position(tmp_path):
+def test_write_instances_pads_one_without_a_masked_position(
+    tmp_path, read_records
+):
     # Words of 8 pieces where 2 may be masked: weights 0, but written.
     word = [4, *[30] * 7]
     made, _ = _create(
@@ -260,7 +246,7 @@ def test_write_instances_pads_one_without_a_masked_position(tmp_path):
         dupe_factor=1,
     )
     pretraining_data.write_instances(made, [str(tmp_path / "x")])
-    records = _read_records(tmp_path / "x")
+    records = read_records(tmp_path / "x")
     assert len(records) == 2
     for record in records:
         assert record["input_mask"] == [1] * 19 + [0]
@@ -270,7 +256,7 @@ def test_write_instances_pads_one_without_a_masked_position(tmp_path):
         assert record["next_sentence_labels"] == [1]
 
 
-def test_remote_paths_are_read_and_written():
+def test_remote_paths_are_read_and_written(read_records):
     # TensorFlow's in-memory file system stands for gs://.
     import tensorflow as tf
 
@@ -287,7 +273,7 @@ def test_remote_paths_are_read_and_written():
     assert len(texts) == 2
     made, _ = _create(texts, dupe_factor=4)
     assert pretraining_data.write_instances(made, paths) == [8]
-    assert len(_read_records(output)) == 8
+    assert len(read_records(output)) == 8
     assert tf.io.gfile.listdir("ram://out/a") == ["x.tfrecord"]
     with pytest.raises(UserError, match="also an input file"):
         pretraining_data.prepare_output_files(text, [text])

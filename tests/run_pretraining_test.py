@@ -1,43 +1,18 @@
 """The script: the 2018 runs, what it says, and how it fails."""
 
+import functools
 import json
-import os
-import pathlib
 import shutil
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
-ROOT = pathlib.Path(__file__).parents[1]
-
 
 @pytest.fixture
-def run(tmp_path):
-    """Runs the script in an empty folder; returns the completed process."""
-
-    def run_script(*words, with_tensorflow=True):
-        environment = dict(os.environ)
-        # Silence has to be the script's own doing.
-        environment.pop("TF_CPP_MIN_LOG_LEVEL", None)
-        if not with_tensorflow:
-            # Whoever imports it fails, with a traceback.
-            (tmp_path / "forbidden").mkdir(exist_ok=True)
-            (tmp_path / "forbidden" / "tensorflow.py").write_text("1 / 0")
-            environment["PYTHONPATH"] = str(tmp_path / "forbidden")
-        (tmp_path / "work").mkdir(exist_ok=True)
-        return subprocess.run(
-            [sys.executable, str(ROOT / "run_pretraining.py"), *words],
-            capture_output=True,
-            text=True,
-            cwd=tmp_path / "work",
-            env=environment,
-            check=False,
-        )
-
-    return run_script
+def run(run_script):
+    """Runs the script; returns the completed process."""
+    return functools.partial(run_script, "run_pretraining.py")
 
 
 @pytest.fixture
