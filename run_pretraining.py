@@ -49,59 +49,46 @@ flags.DEFINE_string(
     "The checkpoint to begin from: its prefix, as in bert_model.ckpt, or a "
     "folder that training wrote.",
 )
-flags.DEFINE_integer(
+common_flags.define_count(
     "max_seq_length",
     128,
     "The length of the records; what they were made with.",
-    lower_bound=1,
-    upper_bound=2**31 - 1,
 )
-flags.DEFINE_integer(
+common_flags.define_count(
     "max_predictions_per_seq",
     20,
     "The masked positions of the records; what they were made with.",
-    lower_bound=1,
-    upper_bound=2**31 - 1,
 )
 flags.DEFINE_bool("do_train", False, "Train.")
 flags.DEFINE_bool("do_eval", False, "Evaluate, after training if both.")
-flags.DEFINE_integer(
+common_flags.define_count(
     "train_batch_size",
     32,
     "Examples in a training step, over all devices.",
-    lower_bound=1,
-    upper_bound=2**31 - 1,
 )
-flags.DEFINE_integer(
+common_flags.define_count(
     "eval_batch_size",
     8,
     "Examples in an evaluation step.",
-    lower_bound=1,
-    upper_bound=2**31 - 1,
 )
 flags.DEFINE_float(
     "learning_rate", 5e-5, "The peak of the learning rate.", lower_bound=0.0
 )
-flags.DEFINE_integer(
+common_flags.define_count(
     "num_train_steps",
     100000,
     "Steps of the whole run, resumed ones included.",
-    lower_bound=1,
-    upper_bound=2**31 - 1,
 )
-flags.DEFINE_integer(
+common_flags.define_count(
     "num_warmup_steps",
     10000,
     "Steps in which the learning rate rises.",
-    lower_bound=0,
-    upper_bound=2**31 - 1,
+    at_least=0,
 )
-flags.DEFINE_integer(
+common_flags.define_count(
     "max_eval_steps",
     100,
     "Evaluation steps. Records that run out are read again, as in 2018.",
-    lower_bound=1,
-    upper_bound=2**31 - 1,
 )
 common_flags.define_training_loop()
 common_flags.define_tpu()

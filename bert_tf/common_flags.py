@@ -94,6 +94,24 @@ def quiet_tensorflow():
         )
 
 
+def define_count(name, default, help_text, *, at_least=1):
+    """Defines the flag of a whole number that TensorFlow can count to.
+
+    Args:
+      name: str.
+      default: int or None.
+      help_text: str.
+      at_least: int.
+    """
+    flags.DEFINE_integer(
+        name,
+        default,
+        help_text,
+        lower_bound=at_least,
+        upper_bound=2**31 - 1,
+    )
+
+
 def define_vocabulary():
     """Defines --vocab_file and --do_lower_case."""
     flags.DEFINE_string(
@@ -126,54 +144,44 @@ def define_tpu():
     flags.DEFINE_string(
         "master", None, "The TPU's grpc:// address, in place of --tpu_name."
     )
-    flags.DEFINE_integer(
+    define_count(
         "num_tpu_cores",
         8,
         "How many cores the TPU has; checked against what is found.",
-        lower_bound=1,
-        upper_bound=2**31 - 1,
     )
 
 
 def define_training_loop():
     """Defines how training is cut into loops, logged, saved and seeded."""
-    flags.DEFINE_integer(
+    define_count(
         "save_checkpoints_steps",
         1000,
         "A checkpoint is saved every so many steps.",
-        lower_bound=1,
-        upper_bound=2**31 - 1,
     )
-    flags.DEFINE_integer(
+    define_count(
         "iterations_per_loop",
         1000,
         "At most so many steps are run on the device for each call from the "
         "host.",
-        lower_bound=1,
-        upper_bound=2**31 - 1,
     )
-    flags.DEFINE_integer(
+    define_count(
         "keep_checkpoint_max",
         5,
         "So many of the newest checkpoints are kept; 0 keeps all.",
-        lower_bound=0,
-        upper_bound=2**31 - 1,
+        at_least=0,
     )
-    flags.DEFINE_integer(
+    define_count(
         "log_steps",
         100,
         "A line is logged, and TensorBoard scalars written, every so many "
         "steps.",
-        lower_bound=1,
-        upper_bound=2**31 - 1,
     )
-    flags.DEFINE_integer(
+    define_count(
         "seed",
         None,
         "Makes weights, dropout and the order of records repeatable on one "
         "machine. Drawn anew where it is not given.",
-        lower_bound=0,
-        upper_bound=2**31 - 1,
+        at_least=0,
     )
 
 

@@ -109,7 +109,10 @@ def read_documents(paths, tokenizer):
 def _stripped_lines(path):
     """Yields (number from 1, str without white space at its ends) per line."""
     try:
-        with files.open_binary(path) as stream:
+        with (
+            files.naming_failures(path, "read"),
+            files.open_binary(path) as stream,
+        ):
             for number, line in enumerate(stream, 1):
                 yield number, line.decode("utf-8").strip()
     except UnicodeDecodeError as error:
@@ -117,6 +120,3 @@ def _stripped_lines(path):
             f"{path}, line {number}: not UTF-8 (byte "
             f"0x{line[error.start]:02X}). Convert the file to UTF-8."
         ) from error
-    except OSError as error:
-        reason = error.strerror or error
-        raise UserError(f"{path} cannot be read: {reason}.") from error

@@ -16,12 +16,14 @@ class Feature:
     """One entry of a record: its name, its shape without the batch, its dtype.
 
     `dtype` is the record's: tf.int64 or tf.float32, all that tf.train.Example
-    stores for numbers.
+    stores for numbers. `length_flag` is the flag that gives its length, if one
+    does.
     """
 
     name: str
     shape: tuple
     dtype: tf.DType
+    length_flag: str | None = None
 
 
 def pretraining_features(max_seq_length, max_predictions_per_seq):
@@ -37,14 +39,15 @@ def pretraining_features(max_seq_length, max_predictions_per_seq):
     Source: `write_instance_to_example_files` in create_pretraining_data.py and
       `input_fn_builder` in run_pretraining.py (2018).
     """
-    s, p = (max_seq_length,), (max_predictions_per_seq,)
+    s, s_flag = (max_seq_length,), "max_seq_length"
+    p, p_flag = (max_predictions_per_seq,), "max_predictions_per_seq"
     return (
-        Feature("input_ids", s, tf.int64),
-        Feature("input_mask", s, tf.int64),
-        Feature("segment_ids", s, tf.int64),
-        Feature("masked_lm_positions", p, tf.int64),
-        Feature("masked_lm_ids", p, tf.int64),
-        Feature("masked_lm_weights", p, tf.float32),
+        Feature("input_ids", s, tf.int64, s_flag),
+        Feature("input_mask", s, tf.int64, s_flag),
+        Feature("segment_ids", s, tf.int64, s_flag),
+        Feature("masked_lm_positions", p, tf.int64, p_flag),
+        Feature("masked_lm_ids", p, tf.int64, p_flag),
+        Feature("masked_lm_weights", p, tf.float32, p_flag),
         Feature("next_sentence_labels", (1,), tf.int64),
     )
 

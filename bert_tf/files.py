@@ -22,20 +22,41 @@ def _gfile():
     return tf.io.gfile
 
 
-def _ask(function, path, *arguments, **options):
-    """Calls a function of TensorFlow's file system with errors to act on."""
+@contextlib.contextmanager
+def naming_failures(path, verb):
+    """Turns a failure of the file system into a UserError.
+
+    Args:
+      path: str, what the `with` block works on.
+      verb: str for the message: "<path> cannot be <verb>".
+
+    Raises:
+      UserError: the block failed.
+    """
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or error
+        raise UserError(f"{path} cannot be {verb}: {reason}.") from error
+    except Exception as error:
+        # TensorFlow's file system has errors of its own. It is imported
+        # already if it raised one.
+        if not is_remote(path) or not _is_tensorflow_error(error):
+            raise
+        raise UserError(f"{path} cannot be {verb}: {error.message}.") from error
+
+
+def _is_tensorflow_error(error):
     import tensorflow as tf
 
-    try:
-        return function(path, *arguments, **options)
-    except tf.errors.OpError as error:
-        raise UserError(f"{path} cannot be used: {error.message}.") from error
+    return isinstance(error, tf.errors.OpError)
 
 
 def is_file(path):
     """Tells whether `path` is an existing file."""
     if is_remote(path):
-        return _ask(_gfile().exists, path) and not is_folder(path)
+        with naming_failures(path, "used"):
+            return _gfile().exists(path) and not _gfile().isdir(path)
     return _is_local_file(path)
 
 
@@ -47,7 +68,8 @@ def _is_local_file(path):
 def is_folder(path):
     """Tells whether `path` is an existing folder."""
     if is_remote(path):
-        return _ask(_gfile().isdir, path)
+        with naming_failures(path, "used"):
+            return _gfile().isdir(path)
     return os.path.isdir(path)
 
 
@@ -86,17 +108,8 @@ def read_bytes(path):
     Raises:
       UserError: it cannot be read.
     """
-    try:
-        with open_binary(path) as stream:
-            return stream.read()
-    except OSError as error:
-        reason = error.strerror or error
-        raise UserError(f"{path} cannot be read: {reason}.") from error
-    except Exception as error:
-        # TensorFlow's file system has errors of its own, all with a message.
-        if not is_remote(path):
-            raise
-        raise UserError(f"{path} cannot be read: {error}.") from error
+    with naming_failures(path, "read"), open_binary(path) as stream:
+        return stream.read()
 
 
 def read_text(path):
@@ -159,7 +172,8 @@ def expand_patterns(patterns, flag):
 
 def _matches(pattern):
     if is_remote(pattern):
-        return sorted(_ask(_gfile().glob, pattern))
+        with naming_failures(pattern, "used"):
+            return sorted(_gfile().glob(pattern))
     # A path that exists is meant literally, even with [ or * in its name.
     if _is_local_file(pattern):
         return [pattern]
@@ -197,7 +211,8 @@ def make_output_folder(path, flag):
     if not path:
         raise UserError(f"--{flag} must be given.")
     if is_remote(path):
-        _ask(_gfile().makedirs, path)
+        with naming_failures(path, "used"):
+            _gfile().makedirs(path)
         return
     try:
         os.makedirs(path, exist_ok=True)
@@ -232,7 +247,7 @@ def replacing(path):
             _remove(beside)
         raise
     if is_remote(path):
-        _ask(_gfile().rename, beside, path, overwrite=True)
+        _gfile().rename(beside, path, overwrite=True)
     else:
         os.replace(beside, path)
 
@@ -250,19 +265,13 @@ def write_text(path, text):
     Raises:
       UserError: it cannot be written.
     """
-    try:
-        with replacing(path) as beside:
-            if is_remote(path):
-                with _gfile().GFile(beside, "w") as stream:
-                    _ask(stream.write, text)
-            else:
-                with open(
-                    beside, "w", encoding="utf-8", newline="\n"
-                ) as stream:
-                    stream.write(text)
-    except OSError as error:
-        reason = error.strerror or error
-        raise UserError(f"{path} cannot be written: {reason}.") from error
+    with naming_failures(path, "written"), replacing(path) as beside:
+        if is_remote(path):
+            with _gfile().GFile(beside, "w") as stream:
+                stream.write(text)
+        else:
+            with open(beside, "w", encoding="utf-8", newline="\n") as stream:
+                stream.write(text)
 
 
 def size(path):

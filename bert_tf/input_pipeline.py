@@ -24,13 +24,11 @@ class RecordFiles:
     `paths`: list of str. `features`: tuple of features.Feature. `limits`: dict,
     feature name -> int, what each of its numbers must stay below (a table has
     so many rows; an accelerator reads beyond its end without a word).
-    `length_flags`: dict, feature name -> the flag (str) that gives its length.
     """
 
     paths: list
     features: tuple
     limits: dict
-    length_flags: dict
 
 
 def training_dataset(files, *, batch_size, seed, examples_read=0):
@@ -206,11 +204,10 @@ def _check_feature(feature, entry, place, files):
     values = getattr(entry, kind).value
     (length,) = feature.shape
     if len(values) != length:
-        flag = files.length_flags.get(feature.name)
         rule = (
-            f"--{flag} is {length}. Use the value the records were made with, "
-            "or make them again."
-            if flag
+            f"--{feature.length_flag} is {length}. Use the value the records "
+            "were made with, or make them again."
+            if feature.length_flag
             else f"it must have {length}."
         )
         raise UserError(

@@ -186,14 +186,6 @@ class Job:
                 "masked_lm_positions": self.max_seq_length,
                 "next_sentence_labels": 2,
             },
-            length_flags={
-                "input_ids": "max_seq_length",
-                "input_mask": "max_seq_length",
-                "segment_ids": "max_seq_length",
-                "masked_lm_positions": "max_predictions_per_seq",
-                "masked_lm_ids": "max_predictions_per_seq",
-                "masked_lm_weights": "max_predictions_per_seq",
-            },
         )
 
     def check_records(self):

@@ -85,7 +85,7 @@ class RunState:
         # shows the first: better all anew than all alike.
         if tf.distribute.get_strategy().num_replicas_in_sync > 1:
             return {}
-        return {str(k): v for k, v in dropout_states(self._model).items()}
+        return dropout_states(self._model)
 
 
 def _check_companion(companion):

@@ -181,3 +181,9 @@ def test_require_rereadable_refuses_a_pipe(tmp_path):
     files.require_rereadable([str(plain), "ram://a/b"], "input_file")
     with pytest.raises(UserError, match="--input_file: .*pipe is no plain"):
         files.require_rereadable([str(pipe)], "input_file")
+
+
+def test_a_remote_file_that_cannot_be_written_is_named():
+    path = "nosuch://a/b.txt"
+    with pytest.raises(UserError, match=f"^{path} cannot be written: "):
+        files.write_text(path, "the text, which is no path")

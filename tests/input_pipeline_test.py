@@ -36,10 +36,6 @@ def record_files(paths):
         paths=paths,
         features=features.pretraining_features(S, P),
         limits={"input_ids": V, "next_sentence_labels": 2},
-        length_flags={
-            "input_ids": "max_seq_length",
-            "masked_lm_positions": "max_predictions_per_seq",
-        },
     )
 
 
