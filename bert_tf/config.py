@@ -7,7 +7,9 @@ import logging
 from bert_tf.errors import UserError
 from bert_tf.files import read_text
 
-HIDDEN_ACTIVATIONS = ("gelu", "relu", "tanh", "linear", "")
+# "gelu" is 2018's, with tanh; "gelu_erf", the exact form, is what Hugging Face
+# calls "gelu".
+HIDDEN_ACTIVATIONS = ("gelu", "gelu_erf", "relu", "tanh", "linear", "")
 
 # Written into some 2018 configurations (the multilingual and Chinese models)
 # and read by no code.
@@ -33,7 +35,8 @@ class BertConfig:
       UserError: a value that no model can have, by name.
 
     Source: `BertConfig` in modeling.py (2018). Its defaults are kept; it is
-      frozen and checked here, and unknown keys are named in the log.
+      frozen and checked here, and unknown keys are named in the log. New, for
+      models from elsewhere: `layer_norm_eps`, and "gelu_erf".
     """
 
     vocab_size: int  # V, the number of pieces
@@ -47,6 +50,7 @@ class BertConfig:
     max_position_embeddings: int = 512  # the longest S
     type_vocab_size: int = 16  # segments; the released models have 2
     initializer_range: float = 0.02  # standard deviation
+    layer_norm_eps: float = 1e-12  # 2018 had no other
 
     def __post_init__(self):
         for name in (
@@ -61,7 +65,8 @@ class BertConfig:
             _require_positive_int(name, getattr(self, name))
         for name in ("hidden_dropout_prob", "attention_probs_dropout_prob"):
             _require_number(name, getattr(self, name), below=1.0)
-        _require_number("initializer_range", self.initializer_range)
+        for name in ("initializer_range", "layer_norm_eps"):
+            _require_number(name, getattr(self, name))
         if self.hidden_size % self.num_attention_heads:
             raise UserError(
                 f"`hidden_size` ({self.hidden_size}) is not a multiple of "
@@ -132,8 +137,14 @@ class BertConfig:
         return dataclasses.asdict(self)
 
     def to_json_string(self):
-        """Returns the JSON text, keys sorted, as 2018 wrote it."""
-        return json.dumps(self.to_dict(), indent=2, sort_keys=True) + "\n"
+        """Returns the JSON text, keys sorted, as 2018 wrote it.
+
+        Without `layer_norm_eps` where it is 2018's.
+        """
+        values = self.to_dict()
+        if self.layer_norm_eps == BertConfig.layer_norm_eps:
+            del values["layer_norm_eps"]
+        return json.dumps(values, indent=2, sort_keys=True) + "\n"
 
 
 def _require_positive_int(name, value):

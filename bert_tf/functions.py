@@ -8,8 +8,6 @@ import math
 import tensorflow as tf
 import tf_keras
 
-LAYER_NORM_EPSILON = 1e-12
-
 
 def initializer(config):
     """Returns a new truncated normal initializer of `initializer_range`.
@@ -59,6 +57,7 @@ def activation(name):
     """
     return {
         "gelu": gelu,
+        "gelu_erf": tf.nn.gelu,  # its default is the exact form
         "relu": tf.nn.relu,
         "tanh": tf.tanh,
         "linear": tf.identity,
@@ -66,14 +65,14 @@ def activation(name):
     }[name]
 
 
-@tf.custom_gradient
-def normalize(x, gamma, beta):
+def normalize(x, gamma, beta, epsilon):
     """Normalizes the last axis to mean 0 and variance 1, then scales it.
 
     Args:
       x: float32 [..., D].
       gamma: float32 [D], the scale.
       beta: float32 [D], added last.
+      epsilon: float, added to the variance.
 
     Returns:
       float32 [..., D].
@@ -81,9 +80,16 @@ def normalize(x, gamma, beta):
     Source: `layer_norm` in modeling.py (2018). Its gradient is written by
       hand, which takes fewer passes over memory.
     """
+    # Every argument of a function with a gradient of its own wants one.
+    normalizing = tf.custom_gradient(lambda *args: _normalize(*args, epsilon))
+    return normalizing(x, gamma, beta)
+
+
+def _normalize(x, gamma, beta, epsilon):
+    """Returns what is normalized, and the function of its gradient."""
     centred = x - tf.reduce_mean(x, axis=-1, keepdims=True)
     variance = tf.reduce_mean(centred * centred, axis=-1, keepdims=True)
-    inverse = tf.math.rsqrt(variance + LAYER_NORM_EPSILON)
+    inverse = tf.math.rsqrt(variance + epsilon)
     normalized = centred * inverse
 
     def gradient(upstream):

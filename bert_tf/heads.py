@@ -42,7 +42,7 @@ class Transform(tf_keras.layers.Layer):
             name="dense",
             activation_name=config.hidden_act,
         )
-        self.layer_norm = layers.LayerNorm()
+        self.layer_norm = layers.LayerNorm(config)
 
     def call(self, x):
         """Maps float [B, P, D] to the same."""

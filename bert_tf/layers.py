@@ -52,9 +52,10 @@ class LayerNorm(tf_keras.layers.Layer):
     Source: `layer_norm` in modeling.py (2018).
     """
 
-    def __init__(self, *, name="LayerNorm"):
+    def __init__(self, config, *, name="LayerNorm"):
         # Its input is not to be rounded first.
         super().__init__(name=name, autocast=False)
+        self.epsilon = config.layer_norm_eps
 
     def build(self, input_shape):
         self.gamma = self._add_vector("gamma", input_shape[-1], "ones")
@@ -76,6 +77,7 @@ class LayerNorm(tf_keras.layers.Layer):
             # A custom gradient wants tensors, not variables.
             tf.convert_to_tensor(self.gamma),
             tf.convert_to_tensor(self.beta),
+            self.epsilon,
         )
         return tf.cast(normalized, self.compute_dtype)
 
@@ -97,7 +99,7 @@ class Embeddings(tf_keras.layers.Layer):
         super().__init__(name=name)
         self.config = config
         self.use_one_hot_embeddings = use_one_hot_embeddings
-        self.layer_norm = LayerNorm()
+        self.layer_norm = LayerNorm(config)
         self.dropout = Dropout(config.hidden_dropout_prob)
 
     def build(self, input_shape):
@@ -241,7 +243,7 @@ class ResidualOutput(tf_keras.layers.Layer):
         super().__init__(name=name)
         self.dense = dense(config, config.hidden_size, name="dense")
         self.dropout = Dropout(config.hidden_dropout_prob)
-        self.layer_norm = LayerNorm()
+        self.layer_norm = LayerNorm(config)
 
     def call(self, x, residual, training=None):
         """Maps float [B, S, any] and the residual [B, S, D] to [B, S, D]."""

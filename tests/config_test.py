@@ -21,6 +21,8 @@ def test_defaults_are_those_of_2018():
         "max_position_embeddings": 512,
         "type_vocab_size": 16,
         "initializer_range": 0.02,
+        # 2018 had no key for it.
+        "layer_norm_eps": 1e-12,
     }
 
 
@@ -70,6 +72,7 @@ def test_keys_that_released_models_have_pass_in_silence(caplog):
         ),
         ({"attention_probs_dropout_prob": "0.1"}, "is '0.1'; it must be a num"),
         ({"initializer_range": -0.1}, "`initializer_range` is -0.1"),
+        ({"layer_norm_eps": None}, "`layer_norm_eps` is None"),
     ],
 )
 def test_impossible_values_are_refused_by_name(changes, message):
@@ -91,6 +94,14 @@ def test_a_bad_file_is_named(tmp_path, text, message):
     path.write_text(text)
     with pytest.raises(UserError, match=message):
         BertConfig.from_json_file(str(path))
+
+
+def test_another_epsilon_is_kept_and_2018_s_is_not_written():
+    config = BertConfig(vocab_size=61)
+    assert "layer_norm_eps" not in config.to_json_string()
+    other = BertConfig(vocab_size=61, layer_norm_eps=1e-5)
+    written = json.loads(other.to_json_string())
+    assert BertConfig.from_dict(written) == other
 
 
 def test_a_byte_order_mark_does_no_harm(tmp_path):

@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -61,13 +63,22 @@ def test_initializer_is_truncated_normal_and_new_each_time():
     np.testing.assert_allclose(first.std(), 0.8796 * 0.02, rtol=0.02)
 
 
+def test_gelu_erf_is_the_exact_form():
+    x = np.float32([-3, -1, 0, 0.5, 2])
+    exact = [0.5 * v * (1 + math.erf(v / math.sqrt(2))) for v in x]
+    y = functions.activation("gelu_erf")(tf.constant(x))
+    np.testing.assert_allclose(y, exact, atol=1e-6)
+    # The two forms differ by up to 5e-4.
+    assert 1e-4 < np.abs(y - functions.gelu(tf.constant(x))).max() < 1e-3
+
+
 def test_normalize_gradient_is_that_of_its_formula():
     rng = np.random.default_rng(0)
     x, upstream = tf.constant(rng.normal(size=[2, 2, 7, 12]), tf.float32)
     gamma, beta = tf.constant(rng.normal(size=[2, 12]), tf.float32)
     with tf.GradientTape(persistent=True) as tape:
         tape.watch([x, gamma, beta])
-        by_function = functions.normalize(x, gamma, beta)
+        by_function = functions.normalize(x, gamma, beta, 1e-12)
         by_function = tf.reduce_sum(by_function * upstream)
         mean, variance = tf.nn.moments(x, [-1], keepdims=True)
         by_hand = (x - mean) / tf.sqrt(variance + 1e-12) * gamma + beta

@@ -57,6 +57,7 @@ def test_masked_lm_is_tied_to_the_word_embeddings():
     hidden = functions.normalize(
         tf.constant(hidden),
         *(tf.constant(w) for w in transform.layer_norm.get_weights()),
+        1e-12,
     )
     np.testing.assert_allclose(
         head(x, tf.constant(positions)),

@@ -1,5 +1,7 @@
 """B=2, S=7, D=12, N=3 (H=4), V=61; 17 inner, 3 segments, 11 positions."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -38,7 +40,7 @@ def embeddings(*, use_one_hot_embeddings=False):
 
 
 def test_layer_norm_divides_by_the_deviation_even_if_tiny():
-    layer = layers.LayerNorm()
+    layer = layers.LayerNorm(CONFIG)
     x = normal(2, 7, 12)
     expected = (x - x.mean(-1, keepdims=True)) / x.std(-1, keepdims=True)
     np.testing.assert_allclose(layer(x), expected, atol=TOLERANCE)
@@ -51,8 +53,16 @@ def test_layer_norm_divides_by_the_deviation_even_if_tiny():
     )
 
 
+def test_layer_norm_takes_the_configuration_s_epsilon():
+    layer = layers.LayerNorm(dataclasses.replace(CONFIG, layer_norm_eps=0.25))
+    # The variance of (-1, 1) is 1: divided by sqrt(1.25).
+    np.testing.assert_allclose(
+        layer(tf.constant([[-1.0, 1.0]])), [[-0.894427, 0.894427]], rtol=1e-6
+    )
+
+
 def test_layer_norm_applies_gamma_and_beta():
-    layer = layers.LayerNorm()
+    layer = layers.LayerNorm(CONFIG)
     layer.build([None, 3])
     layer.set_weights([np.float32([1, 2, 3]), np.float32([10, 20, 30])])
     # The deviation of (-1, 0, 1) is sqrt(2/3).
@@ -291,7 +301,7 @@ def test_layer_norm_stays_float32_in_mixed_precision(set_policy):
     set_policy("mixed_bfloat16")
     # In bfloat16 (8 bits) x + 100 is rounded to steps of 0.5.
     x = normal(2, 7, 12) + 100.0
-    output = layers.LayerNorm()(x)
+    output = layers.LayerNorm(CONFIG)(x)
     assert output.dtype == tf.bfloat16
     np.testing.assert_allclose(
         tf.cast(output, tf.float32),
