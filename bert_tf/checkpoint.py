@@ -1,23 +1,20 @@
-"""Reading and writing checkpoints in the 2018 form: variables by name.
+"""A model's variables by their 2018 names, and loading weights into them.
 
-`load_checkpoint` starts a model from a released or trained one;
-`CheckpointKeeper` writes a run's checkpoints and takes the run up again.
+Whatever format the weights are in, `open_checkpoint` gives them as 2018's.
 """
 
 import contextlib
 import dataclasses
-import json
-import os
 
-import tensorflow as tf
 from absl import logging
 
-from bert_tf import checkpoint_files, checkpoint_io, files
-from bert_tf.checkpoint_files import resolve_checkpoint
-from bert_tf.checkpoint_io import GLOBAL_STEP, CheckpointReader, listed
+from bert_tf import model_folder
+from bert_tf.checkpoint_io import OBJECT_GRAPH, CheckpointReader
 from bert_tf.errors import UserError
-
-ENCODER_SCOPE = "bert/"
+from bert_tf.huggingface import HuggingFaceReader
+from bert_tf.model_garden import ModelGardenReader
+from bert_tf.variables import POOLER_SCOPE, is_encoders, is_inner
+from bert_tf.weight_reader import GLOBAL_STEP, listed
 
 
 def variable_names(model):
@@ -86,16 +83,39 @@ class LoadReport:
     slots: tuple
 
 
+def open_checkpoint(path, flag="init_checkpoint"):
+    """Opens weights of any format that this project reads.
+
+    Args:
+      path: str, see `model_folder`.
+      flag: str, the flag that gave the path, for the messages.
+
+    Returns:
+      WeightReader.
+
+    Raises:
+      UserError: no such weights, or damaged ones.
+    """
+    path = model_folder.resolve(path, flag)
+    if model_folder.is_safetensors(path):
+        return HuggingFaceReader(path)
+    checkpoint = CheckpointReader(path)
+    if OBJECT_GRAPH in checkpoint.stored:
+        return ModelGardenReader(checkpoint)
+    return checkpoint
+
+
 def load_checkpoint(model, path, *, flag="init_checkpoint"):
     """Starts a model from a checkpoint; all of the encoder, or an error.
 
-    The encoder's variables must be the same on both sides; only the pooler may
-    be in the file alone. Variables of the heads are loaded where both sides
-    have them. Nothing is changed if there is an error.
+    The encoder's variables must be the same on both sides. The pooler may be
+    missing as a whole on either, since a head may not use it: Hugging Face's
+    models for question answering have none. Variables of the heads are loaded
+    where both sides have them. Nothing is changed if there is an error.
 
     Args:
       model: tf_keras.Model, built: a BertEncoder or a model around one.
-      path: str, see `resolve_checkpoint`.
+      path: str, see `model_folder`.
       flag: str, the flag that gave the path, for the messages.
 
     Returns:
@@ -107,9 +127,8 @@ def load_checkpoint(model, path, *, flag="init_checkpoint"):
     Source: `get_assignment_map_from_checkpoint` in modeling.py (2018), which
       passed over what it did not find.
     """
-    prefix = resolve_checkpoint(path, flag)
     variables = variable_names(model)
-    checkpoint = CheckpointReader(prefix)
+    checkpoint = open_checkpoint(path, flag)
     slots = checkpoint.slots()
     file_only = [
         name
@@ -117,214 +136,35 @@ def load_checkpoint(model, path, *, flag="init_checkpoint"):
         if name not in variables and name not in slots
     ]
     missing = [name for name in variables if name not in checkpoint.stored]
+    has_pooler = any(n.startswith(POOLER_SCOPE) for n in checkpoint.stored)
+    required = is_encoders if has_pooler else is_inner
     checkpoint.require_fit(
         variables,
-        missing=[name for name in missing if name.startswith(ENCODER_SCOPE)],
-        file_only=[name for name in file_only if _is_inner(name)],
+        missing=[name for name in missing if required(name)],
+        file_only=[name for name in file_only if is_inner(name)],
     )
     loaded = [name for name in variables if name in checkpoint.stored]
     checkpoint.assign({name: variables[name] for name in loaded})
     report = LoadReport(*map(tuple, (loaded, missing, file_only, slots)))
-    _log_report(prefix, report)
+    _log_report(checkpoint, report)
     return report
 
 
-def _is_inner(name):
-    return name.startswith(ENCODER_SCOPE) and not name.startswith(
-        f"{ENCODER_SCOPE}pooler/"
-    )
-
-
-def _log_report(prefix, report):
+def _log_report(checkpoint, report):
     logging.info(
-        "Loaded %d variables from %s; ignored %d optimizer slots and steps.",
+        "Loaded %d variables from %s (%s); ignored %d optimizer slots and "
+        "steps.",
         len(report.loaded),
-        prefix,
+        checkpoint.path,
+        checkpoint.format_name,
         len(report.slots),
     )
     if report.new:
         logging.info("Newly initialized: %s.", ", ".join(report.new))
+    if any(map(is_encoders, report.new)):
+        logging.warning(
+            "%s holds no pooler (bert/pooler/...), so that it starts anew.",
+            checkpoint.path,
+        )
     if report.unused:
         logging.info("Not used, in the file only: %s.", listed(report.unused))
-
-
-class CheckpointKeeper:
-    """Writes a run's checkpoints, keeps the last few, and restores one.
-
-        keeper = CheckpointKeeper(
-            output_dir, training_variables(model, optimizer))
-        if keeper.latest():
-            keeper.restore(keeper.latest())
-        keeper.save(step)      # output_dir/model.ckpt-<step>
-
-    Whatever happens during `save`, the folder's state file names a checkpoint
-    that is whole: the former one until the new one is.
-
-    Args:
-      output_dir: str, the folder; `save` makes it.
-      variables: dict, name (str) -> variable, see `training_variables`.
-      keep_checkpoint_max: int, how many to keep; 0 or None for all. Those that
-        an earlier run left, as the state file lists them, count.
-
-    Source: `tf.train.Saver` as the Estimator of 2018 used it.
-    """
-
-    def __init__(self, output_dir, variables, keep_checkpoint_max=5):
-        if keep_checkpoint_max is not None and keep_checkpoint_max < 0:
-            raise UserError(
-                f"--keep_checkpoint_max is {keep_checkpoint_max}; it must be 1 "
-                "or more, or 0 to keep all checkpoints."
-            )
-        self.output_dir = os.fspath(output_dir)
-        self.variables = variables
-        self.keep_checkpoint_max = keep_checkpoint_max
-
-    def latest(self):
-        """Returns the latest checkpoint's prefix, or None.
-
-        Raises:
-          UserError: the state file is unreadable or names missing files.
-        """
-        return checkpoint_files.latest_checkpoint(self.output_dir)
-
-    def restore(self, prefix):
-        """Takes up a run: variables, optimizer slots and step.
-
-        Args:
-          prefix: str, from `latest`.
-
-        Raises:
-          UserError: a damaged checkpoint, one of another model, or one without
-            the optimizer's slots.
-        """
-        checkpoint = CheckpointReader(prefix)
-        slots = checkpoint.slots()
-        missing = [
-            name for name in self.variables if name not in checkpoint.stored
-        ]
-        if missing and not slots:
-            raise UserError(
-                f"{prefix} holds no optimizer state, so that no run can be "
-                "taken up from it. To start from it, give it as "
-                "--init_checkpoint and use another --output_dir."
-            )
-        file_only = [
-            name
-            for name in checkpoint.stored
-            if _is_inner(name)
-            and name not in self.variables
-            and name not in slots
-        ]
-        checkpoint.require_fit(
-            self.variables, missing=missing, file_only=file_only
-        )
-        checkpoint.assign(self.variables)
-
-    def read_companion(self, prefix):
-        """Reads what `save` was given beside the variables.
-
-        Args:
-          prefix: str.
-
-        Returns:
-          dict, or None if nothing was kept (by the 2018 code, for one).
-
-        Raises:
-          UserError: the file is not what `save` wrote.
-        """
-        path = prefix + checkpoint_files.COMPANION_SUFFIX
-        if not files.is_file(path):
-            return None
-        try:
-            return json.loads(files.read_text(path))
-        except json.JSONDecodeError as error:
-            raise UserError(
-                f"{path} is damaged: {error}. Remove it to go on from the "
-                "checkpoint with a new pass over the data."
-            ) from error
-
-    def save(self, step, companion=None):
-        """Writes a checkpoint and removes those above `keep_checkpoint_max`.
-
-        Args:
-          step: int, for the name.
-          companion: dict that JSON can hold, or None: what else a resumed run
-            needs; see `read_companion`.
-
-        Returns:
-          str, the prefix.
-
-        Raises:
-          UserError: it cannot be written; the former checkpoint stays the
-            latest.
-        """
-        if companion is not None:
-            companion = json.dumps(companion, allow_nan=False)
-        with tf.device("CPU:0"):
-            values = {
-                name: tf.convert_to_tensor(variable)
-                for name, variable in self.variables.items()
-            }
-        prefix = os.path.join(self.output_dir, f"model.ckpt-{step}")
-        kept = self._kept()
-        with checkpoint_io.explaining_failure(prefix):
-            tf.io.gfile.makedirs(self.output_dir)
-            if kept and kept[-1] == prefix:
-                kept = self._set_aside(kept)
-            checkpoint_io.write(prefix, values, companion)
-            kept, surplus = self._divide(kept, prefix)
-            checkpoint_files.write_state(self.output_dir, kept)
-        checkpoint_io.remove_leftovers(self.output_dir)
-        for old in surplus:
-            checkpoint_io.remove(old)
-        return prefix
-
-    def _kept(self):
-        """Lists the prefixes in the state file, as far as they are ours."""
-        kept = []
-        for prefix in checkpoint_files.read_state(self.output_dir):
-            folder, name = os.path.split(prefix)
-            # Never remove another folder's files, whatever a copied state
-            # file says.
-            if os.path.abspath(folder) == os.path.abspath(self.output_dir):
-                kept.append(os.path.join(self.output_dir, name))
-        return kept
-
-    def _set_aside(self, kept):
-        """Lets a copy of the latest checkpoint take its place."""
-        former = f"{kept[-1]}{checkpoint_io.FORMER}"
-        checkpoint_io.copy(kept[-1], former)
-        kept = [*kept[:-1], former]
-        checkpoint_files.write_state(self.output_dir, kept)
-        return kept
-
-    def _divide(self, kept, prefix):
-        """Decides which checkpoints stay.
-
-        Args:
-          kept: list of str, those in the state file, the latest last.
-          prefix: str, the new one.
-
-        Returns:
-          Two lists of str: those to be named in the state file, the new one
-          last; and those to be removed.
-        """
-        # What a set-aside copy stood for was perhaps not written to its end.
-        surplus = [
-            old.removesuffix(checkpoint_io.FORMER)
-            for old in kept
-            if old.endswith(checkpoint_io.FORMER)
-        ]
-        others = [
-            old
-            for old in kept
-            if old != prefix and not old.endswith(checkpoint_io.FORMER)
-        ]
-        if self.keep_checkpoint_max:
-            too_many = max(0, len(others) + 1 - self.keep_checkpoint_max)
-            surplus += others[:too_many]
-            others = others[too_many:]
-        else:
-            # 2018 named only the latest where all were to be kept.
-            others = []
-        return [*others, prefix], [old for old in surplus if old != prefix]

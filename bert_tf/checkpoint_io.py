@@ -8,126 +8,71 @@ import errno
 import os
 import re
 
+import numpy as np
 import tensorflow as tf
 from absl import logging
 
 from bert_tf import files
 from bert_tf.checkpoint_files import COMPANION_SUFFIX, is_file_of
 from bert_tf.errors import UserError
+from bert_tf.weight_reader import Stored, WeightReader
 
-GLOBAL_STEP = "global_step"
+# The entry of a TensorFlow 2 checkpoint that says which object has which value.
+OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
 FORMER = ".former"  # Ends the prefix of a copy of what is overwritten.
 
 _DATA_SUFFIX = ".data-00000-of-00001"
+_PART_BYTES = 2**29  # 512 MiB: BERT-Base has one part
 _LEFTOVER = re.compile(
     r"\.+model\.ckpt-|\.checkpoint\.incomplete|model\.ckpt-\d+\.former\."
 )
-_MAX_LISTED = 10  # Names in one list of a message.
 
 
-def listed(names):
-    """Joins names for a message, the first few of many."""
-    rest = len(names) - _MAX_LISTED
-    shown = ", ".join(names[:_MAX_LISTED])
-    return f"{shown} and {rest} more" if rest > 0 else shown
+class CheckpointReader(WeightReader):
+    """A checkpoint of TensorFlow's, read with errors a user can act on.
 
-
-class CheckpointReader:
-    """One checkpoint's variables, read with errors a user can act on.
-
-    Attributes:
-      prefix: str.
-      stored: dict, name -> str such as "float32 [2, 32]", sorted by name.
+    Of one with the 2018 names it is all that is needed.
     """
 
-    def __init__(self, prefix):
-        self.prefix = prefix
-        with self._explaining_damage():
-            self._reader = tf.compat.v1.train.NewCheckpointReader(prefix)
-        shapes = self._reader.get_variable_to_shape_map()
-        dtypes = self._reader.get_variable_to_dtype_map()
-        self.stored = {
-            name: f"{dtypes[name].name} {shapes[name]}"
-            for name in sorted(shapes)
-        }
+    format_name = "2018 checkpoint"
 
+    def __init__(self, prefix):
+        with self._explaining_damage(prefix):
+            self._reader = tf.compat.v1.train.NewCheckpointReader(prefix)
+        dtypes = self._reader.get_variable_to_dtype_map()
+        shapes = self._reader.get_variable_to_shape_map()
+        super().__init__(
+            prefix,
+            {
+                name: Stored(dtypes[name].name, tuple(shape))
+                for name, shape in shapes.items()
+            },
+        )
+
+    @staticmethod
     @contextlib.contextmanager
-    def _explaining_damage(self):
+    def _explaining_damage(prefix):
         try:
             yield
         # TensorFlow's reader gives IndexError where a file ends too early.
         except (tf.errors.OpError, IndexError) as error:
             raise UserError(
-                f"The checkpoint {self.prefix} is damaged: {error}. Copy it "
+                f"The checkpoint {prefix} is damaged: {error}. Copy it "
                 "again, or use another one."
             ) from error
 
-    def slots(self):
-        """Lists what belongs to an optimizer: slots lie below a variable."""
-        return {
-            name: description
-            for name, description in self.stored.items()
-            if name == GLOBAL_STEP or os.path.dirname(name) in self.stored
-        }
+    def read(self, name):
+        """See WeightReader."""
+        with self._explaining_damage(self.path):
+            return self._reader.get_tensor(name)
 
-    def global_step(self):
-        """Returns the step (int) of the run that wrote it; 0 if of none."""
-        if GLOBAL_STEP not in self.stored:
-            return 0
-        with self._explaining_damage():
-            return int(self._reader.get_tensor(GLOBAL_STEP))
-
-    def require_fit(self, variables, *, missing, file_only):
-        """Raises UserError if any variable does not fit.
-
-        Args:
-          variables: dict, name -> variable; compared where the file has it.
-          missing: list of names that the file lacks.
-          file_only: list of names that the model lacks.
-        """
-        faults = []
-        if variables.keys().isdisjoint(self.stored):
-            faults.append(
-                "The two have not one variable in common. In the file: "
-                f"{listed(list(self.stored))}. In the model: "
-                f"{listed(list(variables))}."
+    def _remedy(self):
+        if OBJECT_GRAPH in self.stored:
+            return (
+                "It is a TensorFlow 2 checkpoint by objects; "
+                "convert_checkpoint.py makes one with the 2018 names of it."
             )
-        else:
-            wrong = self._of_another_shape(variables)
-            for fault, names in (
-                ("Of another shape", wrong),
-                ("Not in the file", missing),
-                ("Not in the model", file_only),
-            ):
-                if names:
-                    faults.append(f"{fault}: {listed(names)}.")
-        if not faults:
-            return
-        if "_CHECKPOINTABLE_OBJECT_GRAPH" in self.stored:
-            faults.append(
-                "It is a TensorFlow 2 checkpoint by objects; one with the 2018 "
-                "names is needed."
-            )
-        raise UserError(
-            f"The checkpoint {self.prefix} does not fit the model. "
-            f"{' '.join(faults)} Use the bert_config.json that belongs to it."
-        )
-
-    def _of_another_shape(self, variables):
-        wrong = []
-        for name, variable in variables.items():
-            wanted = f"{variable.dtype.name} {variable.shape.as_list()}"
-            stored = self.stored.get(name, wanted)
-            if stored != wanted:
-                wrong.append(f"{name} ({stored} in the file, {wanted} here)")
-        return wrong
-
-    def assign(self, variables):
-        """Sets variables, all of them or (if the file is damaged) none."""
-        with self._explaining_damage():
-            values = {name: self._reader.get_tensor(name) for name in variables}
-        for name, variable in variables.items():
-            variable.assign(values[name])
+        return super()._remedy()
 
 
 def write(prefix, variables, companion=None):
@@ -164,6 +109,48 @@ def write(prefix, variables, companion=None):
         tf.io.gfile.rename(
             f"{beside}{suffix}", f"{prefix}{suffix}", overwrite=True
         )
+
+
+def write_in_parts(prefix, names, read):
+    """Writes a checkpoint of any size in little memory.
+
+    Not all or nothing: for a folder that nobody reads yet. A checkpoint larger
+    than _PART_BYTES gets several data files, as 2018's sharded Saver wrote.
+
+    Args:
+      prefix: str, in an existing folder.
+      names: iterable of str.
+      read: function of a name that gives the value, an np.ndarray or bytes.
+
+    Raises:
+      OSError, tf.errors.OpError: it cannot be written.
+    """
+    parts, part, num_bytes = [], {}, 0
+
+    def write_part():
+        parts.append(f"{prefix}.part-{len(parts)}")
+        tf.raw_ops.SaveV2(
+            prefix=parts[-1],
+            tensor_names=list(part),
+            shape_and_slices=[""] * len(part),
+            tensors=list(part.values()),
+        )
+        part.clear()
+
+    for name in sorted(names):
+        value = tf.convert_to_tensor(read(name))
+        size = value.shape.num_elements() * value.dtype.size
+        if part and num_bytes + size > _PART_BYTES:
+            write_part()
+            num_bytes = 0
+        part[name] = value
+        num_bytes += size
+    write_part()
+    tf.raw_ops.MergeV2Checkpoints(
+        checkpoint_prefixes=parts,
+        destination_prefix=prefix,
+        delete_old_dirs=False,
+    )
 
 
 def _incomplete(prefix):

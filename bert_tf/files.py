@@ -7,6 +7,7 @@ local path is reported before TensorFlow has started.
 import contextlib
 import glob
 import os
+import shutil
 
 from bert_tf.errors import UserError
 
@@ -250,6 +251,57 @@ def replacing(path):
         _gfile().rename(beside, path, overwrite=True)
     else:
         os.replace(beside, path)
+
+
+def require_new_folder(path, flag):
+    """Checks that a folder can be made where a flag says.
+
+    Args:
+      path: str, the flag's value.
+      flag: str, its name without dashes, for the message.
+
+    Raises:
+      UserError: `path` is remote, or there already and not an empty folder.
+    """
+    if is_remote(path):
+        raise UserError(f"--{flag}={path}: name a folder on this machine.")
+    if os.path.lexists(path) and not (
+        os.path.isdir(path) and not os.listdir(path)
+    ):
+        raise UserError(
+            f"--{flag}={path} is there already, and not an empty folder. Name "
+            "a new one."
+        )
+
+
+@contextlib.contextmanager
+def making_folder(path, flag):
+    """Gives a folder to fill; on success it becomes `path` in one step.
+
+    Args:
+      path: str, see `require_new_folder`.
+      flag: str, the flag that gave it, for the messages.
+
+    Yields:
+      str, a folder beside it. After an exception it is removed.
+
+    Raises:
+      UserError: see `require_new_folder`; or the disk does not take it.
+    """
+    require_new_folder(path, flag)
+    path = os.path.realpath(path)
+    parent, name = os.path.split(path)
+    make_output_folder(parent, flag)
+    beside = os.path.join(parent, f".{name}.incomplete")
+    try:
+        # What is there was left by a run that was killed.
+        shutil.rmtree(beside, ignore_errors=True)
+        with naming_failures(path, "written"):
+            os.mkdir(beside)
+            yield beside
+            os.replace(beside, path)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
 
 
 def _remove(path):

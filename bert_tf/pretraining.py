@@ -19,16 +19,14 @@ from bert_tf import (
     starting,
     training,
 )
-from bert_tf.checkpoint import (
-    GLOBAL_STEP,
-    CheckpointKeeper,
-    training_variables,
-    variable_names,
-)
+from bert_tf.checkpoint import training_variables, variable_names
+from bert_tf.checkpoint_keeper import CheckpointKeeper
 from bert_tf.config import BertConfig
 from bert_tf.distribution import require_even_batch
+from bert_tf.model_folder import CONFIG_FILE
 from bert_tf.optimization import create_optimizer
 from bert_tf.run_state import RunState
+from bert_tf.weight_reader import GLOBAL_STEP
 
 LOSS_NAMES = ("loss", "masked_lm_loss", "next_sentence_loss")
 
@@ -223,7 +221,7 @@ class Job:
             if latest is not None:
                 state.restore(keeper.read_companion(latest))
             files.write_text(
-                os.path.join(self.output_dir, starting.CONFIG_FILE),
+                os.path.join(self.output_dir, CONFIG_FILE),
                 self.config.to_json_string(),
             )
             self._run(settings, optimizer, keeper, state)

@@ -12,9 +12,7 @@ from bert_tf.checkpoint_files import latest_checkpoint
 from bert_tf.checkpoint_io import CheckpointReader
 from bert_tf.config import BertConfig
 from bert_tf.errors import UserError
-
-# Kept beside the checkpoints.
-CONFIG_FILE = "bert_config.json"
+from bert_tf.model_folder import CONFIG_FILE
 
 
 def seed_everything(seed):

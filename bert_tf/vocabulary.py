@@ -198,8 +198,8 @@ def warn_if_case_mismatch(vocab, do_lower_case):
 
     Source: new.
     """
+    upper = upper_case_pieces(vocab)
     words = [piece for piece in vocab if not _is_bracketed(piece)]
-    upper = [piece for piece in words if piece != piece.lower()]
     if do_lower_case and upper:
         logging.getLogger("absl").warning(
             "--do_lower_case is true, but %d pieces of the vocabulary hold "
@@ -214,6 +214,15 @@ def warn_if_case_mismatch(vocab, do_lower_case):
             "upper-case letter, so words with one become unknown. For an "
             "uncased model set --do_lower_case=true."
         )
+
+
+def upper_case_pieces(vocab):
+    """Lists the pieces (str) with upper-case letters, [CLS] and such apart."""
+    return [
+        piece
+        for piece in vocab
+        if not _is_bracketed(piece) and piece != piece.lower()
+    ]
 
 
 def _is_bracketed(piece):

@@ -11,7 +11,14 @@ import pytest
 import tensorflow as tf
 import tf_keras
 
-from bert_tf import checkpoint, checkpoint_io, config, models, optimization
+from bert_tf import (
+    checkpoint,
+    checkpoint_io,
+    checkpoint_keeper,
+    config,
+    models,
+    optimization,
+)
 from bert_tf.encoder import BertEncoder
 from bert_tf.errors import UserError
 
@@ -88,7 +95,7 @@ def test_a_run_of_2018_is_restored_and_written_again_alike(golden, tmp_path):
     optimizer = optimization.create_optimizer(1e-3, 12, 3)
     optimizer.build(model.trainable_variables)
     variables = checkpoint.training_variables(model, optimizer)
-    keeper = checkpoint.CheckpointKeeper(tmp_path, variables)
+    keeper = checkpoint_keeper.CheckpointKeeper(tmp_path, variables)
     keeper.restore(str(folder / "model.ckpt-4"))
     assert optimizer.iterations.numpy() == 4
     keeper.save(4)
@@ -220,14 +227,32 @@ def assert_refused(model, prefix, match):
 
 def test_a_missing_encoder_variable_is_an_error(source, tmp_path):
     variables, _ = source
-    lacking = ["bert/encoder/layer_1/output/dense/", "bert/pooler"]
+    lacking = ["bert/encoder/layer_1/output/dense/", "bert/pooler/dense/bias"]
     prefix = subset(variables, tmp_path, without=lacking)
     assert_refused(
         BertEncoder(CONFIG),
         prefix,
         "Not in the file: bert/encoder/layer_1/output/dense/kernel, "
-        "bert/encoder/layer_1/output/dense/bias, bert/pooler/dense/kernel, "
-        "bert/pooler/dense/bias[.]",
+        "bert/encoder/layer_1/output/dense/bias, bert/pooler/dense/bias[.]",
+    )
+
+
+def test_a_missing_pooler_is_new_and_warned_of(source, tmp_path, caplog):
+    variables, _ = source
+    prefix = subset(variables, tmp_path, without=["bert/pooler/"])
+    report = checkpoint.load_checkpoint(BertEncoder(CONFIG), prefix)
+    assert report.new == ("bert/pooler/dense/kernel", "bert/pooler/dense/bias")
+    assert "holds no pooler" in caplog.text
+    assert caplog.records[-1].levelname == "WARNING"
+
+
+def test_a_release_s_folder_is_enough(source, tmp_path):
+    variables, _ = source
+    subset(variables, tmp_path)
+    encoder = BertEncoder(CONFIG)
+    checkpoint.load_checkpoint(encoder, tmp_path)
+    np.testing.assert_array_equal(
+        encoder.word_embeddings, variables["bert/embeddings/word_embeddings"]
     )
 
 
@@ -296,10 +321,11 @@ def test_nothing_in_common_is_an_error(source):
     assert_refused(layer, prefix, "not one variable in common")
 
 
-def test_a_checkpoint_by_objects_is_told_from_one_by_names(tmp_path):
-    encoder = BertEncoder(CONFIG)
-    prefix = tf.train.Checkpoint(model=encoder).write(str(tmp_path / "m"))
-    assert_refused(encoder, prefix, "TensorFlow 2 checkpoint by objects")
+def test_another_model_by_objects_is_no_bert(tmp_path):
+    layer = tf_keras.layers.Dense(3, name="dense")
+    layer.build([None, 5])
+    prefix = tf.train.Checkpoint(layer=layer).write(str(tmp_path / "ckpt"))
+    assert_refused(BertEncoder(CONFIG), prefix, str(tmp_path / "ckpt"))
 
 
 def damage(prefix, suffix, how):
@@ -369,7 +395,7 @@ def checkpoints_in(folder):
 def test_a_saved_run_is_restored_bit_by_bit(tmp_path):
     variables = make_run(1)
     saved = values_of(variables)
-    keeper = checkpoint.CheckpointKeeper(tmp_path / "a" / "b", variables)
+    keeper = checkpoint_keeper.CheckpointKeeper(tmp_path / "a" / "b", variables)
     assert keeper.latest() is None
     prefix = keeper.save(3)
     assert prefix == str(tmp_path / "a" / "b" / "model.ckpt-3")
@@ -380,12 +406,12 @@ def test_a_saved_run_is_restored_bit_by_bit(tmp_path):
         "model.ckpt-3.index",
     ]
     other = make_run(2)
-    checkpoint.CheckpointKeeper(tmp_path, other).restore(prefix)
+    checkpoint_keeper.CheckpointKeeper(tmp_path, other).restore(prefix)
     assert_equal(other, saved)
 
 
 def test_the_state_file_has_relative_names(tmp_path):
-    keeper = checkpoint.CheckpointKeeper(tmp_path / "run", make_run(1))
+    keeper = checkpoint_keeper.CheckpointKeeper(tmp_path / "run", make_run(1))
     keeper.save(3)
     keeper.save(4)
     shutil.move(tmp_path / "run", tmp_path / "moved")
@@ -403,7 +429,7 @@ def test_the_state_file_has_relative_names(tmp_path):
     [(5, [4, 5, 6, 7, 8]), (2, [7, 8]), (1, [8])],
 )
 def test_only_the_last_few_stay(tmp_path, keep, wanted):
-    keeper = checkpoint.CheckpointKeeper(tmp_path, make_run(1), keep)
+    keeper = checkpoint_keeper.CheckpointKeeper(tmp_path, make_run(1), keep)
     for step in range(1, 9):
         keeper.save(step, companion={"step": step})
     assert checkpoints_in(tmp_path) == wanted
@@ -418,7 +444,7 @@ def test_only_the_last_few_stay(tmp_path, keep, wanted):
 
 @pytest.mark.parametrize("keep", [0, None])
 def test_all_stay_if_told_so(tmp_path, keep):
-    keeper = checkpoint.CheckpointKeeper(tmp_path, make_run(1), keep)
+    keeper = checkpoint_keeper.CheckpointKeeper(tmp_path, make_run(1), keep)
     for step in range(1, 9):
         prefix = keeper.save(step)
     assert checkpoints_in(tmp_path) == list(range(1, 9))
@@ -427,12 +453,12 @@ def test_all_stay_if_told_so(tmp_path, keep):
 
 def test_a_negative_number_to_keep_is_an_error(tmp_path):
     with pytest.raises(UserError, match="--keep_checkpoint_max is -1"):
-        checkpoint.CheckpointKeeper(tmp_path, {}, -1)
+        checkpoint_keeper.CheckpointKeeper(tmp_path, {}, -1)
 
 
 def test_a_restarted_run_counts_the_earlier_ones(tmp_path):
     for first in (10, 20):
-        keeper = checkpoint.CheckpointKeeper(tmp_path, make_run(1), 3)
+        keeper = checkpoint_keeper.CheckpointKeeper(tmp_path, make_run(1), 3)
         keeper.save(first)
         keeper.save(first + 1)
     assert checkpoints_in(tmp_path) == [11, 20, 21]
@@ -440,10 +466,10 @@ def test_a_restarted_run_counts_the_earlier_ones(tmp_path):
 
 def test_another_folders_checkpoints_are_never_removed(tmp_path):
     old, new = tmp_path / "old", tmp_path / "new"
-    prefix = checkpoint.CheckpointKeeper(old, make_run(1)).save(1)
+    prefix = checkpoint_keeper.CheckpointKeeper(old, make_run(1)).save(1)
     new.mkdir()
     (new / "checkpoint").write_text(f'model_checkpoint_path: "{prefix}"\n')
-    keeper = checkpoint.CheckpointKeeper(new, make_run(1), 1)
+    keeper = checkpoint_keeper.CheckpointKeeper(new, make_run(1), 1)
     keeper.save(2)
     keeper.save(3)
     assert checkpoints_in(old) == [1]
@@ -453,7 +479,7 @@ def test_another_folders_checkpoints_are_never_removed(tmp_path):
 def test_an_old_one_that_cannot_be_removed_is_a_warning(
     tmp_path, monkeypatch, caplog
 ):
-    keeper = checkpoint.CheckpointKeeper(tmp_path, make_run(1), 1)
+    keeper = checkpoint_keeper.CheckpointKeeper(tmp_path, make_run(1), 1)
     keeper.save(1)
 
     def refuse(path):
@@ -468,7 +494,7 @@ def test_an_old_one_that_cannot_be_removed_is_a_warning(
 
 
 def test_a_companion_is_read_as_it_was_written(tmp_path):
-    keeper = checkpoint.CheckpointKeeper(tmp_path, make_run(1))
+    keeper = checkpoint_keeper.CheckpointKeeper(tmp_path, make_run(1))
     companion = {"epoch": 2, "random_state": [2**63, -1], "empty": {}}
     prefix = keeper.save(3, companion)
     assert keeper.read_companion(prefix) == companion
@@ -477,14 +503,14 @@ def test_a_companion_is_read_as_it_was_written(tmp_path):
 
 
 def test_without_a_companion_there_is_none(tmp_path):
-    keeper = checkpoint.CheckpointKeeper(tmp_path, make_run(1))
+    keeper = checkpoint_keeper.CheckpointKeeper(tmp_path, make_run(1))
     assert keeper.read_companion(keeper.save(3, {"epoch": 2})) is not None
     # Written again without: the old one would be wrong now.
     assert keeper.read_companion(keeper.save(3)) is None
 
 
 def test_a_damaged_companion_is_an_error(tmp_path):
-    keeper = checkpoint.CheckpointKeeper(tmp_path, make_run(1))
+    keeper = checkpoint_keeper.CheckpointKeeper(tmp_path, make_run(1))
     prefix = keeper.save(3, {"epoch": 2})
     (tmp_path / "model.ckpt-3.state.json").write_text('{"epoch"')
     with pytest.raises(UserError, match=r"ckpt-3\.state\.json is damaged"):
@@ -492,7 +518,7 @@ def test_a_damaged_companion_is_an_error(tmp_path):
 
 
 def test_a_companion_json_cannot_hold_is_refused_before_writing(tmp_path):
-    keeper = checkpoint.CheckpointKeeper(tmp_path, make_run(1))
+    keeper = checkpoint_keeper.CheckpointKeeper(tmp_path, make_run(1))
     with pytest.raises(ValueError, match="not JSON compliant"):
         keeper.save(3, {"loss": float("nan")})
     assert os.listdir(tmp_path) == []
@@ -500,7 +526,9 @@ def test_a_companion_json_cannot_hold_is_refused_before_writing(tmp_path):
 
 def test_a_folder_that_cannot_be_made_is_an_error(tmp_path):
     (tmp_path / "file").write_text("in the way")
-    keeper = checkpoint.CheckpointKeeper(tmp_path / "file" / "run", make_run(1))
+    keeper = checkpoint_keeper.CheckpointKeeper(
+        tmp_path / "file" / "run", make_run(1)
+    )
     with pytest.raises(UserError, match="ckpt-3 could not be written: .*file"):
         keeper.save(3)
 
@@ -512,7 +540,7 @@ def test_a_released_model_is_no_run_to_take_up(tmp_path):
     variables = make_run(1)
     name = "bert/layer/dense/kernel"
     prefix = write(tmp_path / "bert_model.ckpt", {name: variables[name]})
-    keeper = checkpoint.CheckpointKeeper(tmp_path, variables)
+    keeper = checkpoint_keeper.CheckpointKeeper(tmp_path, variables)
     with pytest.raises(
         UserError, match="holds no optimizer state.*give it as --init_check"
     ):
@@ -521,14 +549,14 @@ def test_a_released_model_is_no_run_to_take_up(tmp_path):
 
 def assert_not_restored(variables, tmp_path, prefix, match):
     before = values_of(variables)
-    keeper = checkpoint.CheckpointKeeper(tmp_path, variables)
+    keeper = checkpoint_keeper.CheckpointKeeper(tmp_path, variables)
     with pytest.raises(UserError, match=match):
         keeper.restore(prefix)
     assert_equal(variables, before)
 
 
 def test_a_run_of_another_model_is_an_error(tmp_path):
-    prefix = checkpoint.CheckpointKeeper(tmp_path, make_run(1)).save(3)
+    prefix = checkpoint_keeper.CheckpointKeeper(tmp_path, make_run(1)).save(3)
     variables = make_run(2)
     variables["bert/layer/dense/bias"] = tf.Variable([1.0, 2.0])
     assert_not_restored(
@@ -547,7 +575,7 @@ def test_a_run_of_another_model_is_an_error(tmp_path):
 
 def test_a_run_of_a_deeper_model_is_an_error(tmp_path):
     name = "bert/encoder/layer_7/output/dense/bias"
-    prefix = checkpoint.CheckpointKeeper(
+    prefix = checkpoint_keeper.CheckpointKeeper(
         tmp_path, {**make_run(1), name: tf.Variable([1.0])}
     ).save(3)
     assert_not_restored(
@@ -556,16 +584,16 @@ def test_a_run_of_a_deeper_model_is_an_error(tmp_path):
 
 
 def test_a_part_of_a_run_is_restored_without_its_slots(tmp_path):
-    prefix = checkpoint.CheckpointKeeper(tmp_path, make_run(1)).save(3)
+    prefix = checkpoint_keeper.CheckpointKeeper(tmp_path, make_run(1)).save(3)
     wanted = values_of(make_run(1))
     names = ["bert/layer/dense/kernel", "global_step"]
     variables = {name: make_run(2)[name] for name in names}
-    checkpoint.CheckpointKeeper(tmp_path, variables).restore(prefix)
+    checkpoint_keeper.CheckpointKeeper(tmp_path, variables).restore(prefix)
     assert_equal(variables, {name: wanted[name] for name in names})
 
 
 def test_a_damaged_run_is_an_error(tmp_path):
-    prefix = checkpoint.CheckpointKeeper(tmp_path, make_run(1)).save(3)
+    prefix = checkpoint_keeper.CheckpointKeeper(tmp_path, make_run(1)).save(3)
     damage(prefix, DATA, "truncated")
     assert_not_restored(make_run(2), tmp_path, prefix, "is damaged")
 
@@ -584,7 +612,7 @@ def graph_of_2018(variables):
 
 def test_a_saver_of_2018_goes_on_from_ours_and_we_from_its(tmp_path):
     variables = make_run(1)
-    keeper = checkpoint.CheckpointKeeper(tmp_path, variables, 3)
+    keeper = checkpoint_keeper.CheckpointKeeper(tmp_path, variables, 3)
     keeper.save(3, {"epoch": 2})
     prefix = keeper.save(4, {"epoch": 2})
     saved = values_of(variables)
@@ -615,7 +643,7 @@ def test_a_saver_of_2018_goes_on_from_ours_and_we_from_its(tmp_path):
 
 def test_writing_is_what_a_saver_writes_byte_for_byte(tmp_path):
     variables = make_run(1)
-    ours = checkpoint.CheckpointKeeper(tmp_path / "a", variables).save(3)
+    ours = checkpoint_keeper.CheckpointKeeper(tmp_path / "a", variables).save(3)
     (tmp_path / "b").mkdir()
     theirs = str(tmp_path / "b" / "model.ckpt-3")
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:
@@ -631,7 +659,7 @@ def test_writing_is_what_a_saver_writes_byte_for_byte(tmp_path):
 
 
 def assert_latest_is(folder, step, values):
-    latest = checkpoint.CheckpointKeeper(folder, {}).latest()
+    latest = checkpoint_keeper.CheckpointKeeper(folder, {}).latest()
     assert latest == tf.train.latest_checkpoint(str(folder))
     reader = tf.train.load_checkpoint(latest)
     assert reader.get_tensor("global_step") == step
@@ -689,7 +717,7 @@ def test_a_kill_at_any_moment_leaves_a_whole_latest(tmp_path, step):
     steps_seen = set()
     for before in range(100):
         folder = tmp_path / str(before)
-        keeper = checkpoint.CheckpointKeeper(folder, variables, 1)
+        keeper = checkpoint_keeper.CheckpointKeeper(folder, variables, 1)
         variables["global_step"].assign(4)
         keeper.save(4, {"epoch": 4})
         variables["global_step"].assign(50)
@@ -729,7 +757,7 @@ def test_no_space_in_any_stage_leaves_the_former_one(
     tmp_path, monkeypatch, owner, name
 ):
     variables = make_run(1)
-    keeper = checkpoint.CheckpointKeeper(tmp_path, variables)
+    keeper = checkpoint_keeper.CheckpointKeeper(tmp_path, variables)
     keeper.save(3)
     saved = values_of(variables)
     before = sorted(os.listdir(tmp_path))
@@ -755,10 +783,10 @@ def test_a_full_disk_leaves_the_former_one(tmp_path):
         pytest.skip("no right to mount a small file system")
     try:
         small = {"global_step": tf.Variable(3, dtype=tf.int64)}
-        checkpoint.CheckpointKeeper(tmp_path, small).save(3)
+        checkpoint_keeper.CheckpointKeeper(tmp_path, small).save(3)
         before = sorted(os.listdir(tmp_path))
         large = {**small, "w": tf.Variable(tf.zeros([100_000]))}
-        keeper = checkpoint.CheckpointKeeper(tmp_path, large)
+        keeper = checkpoint_keeper.CheckpointKeeper(tmp_path, large)
         with pytest.raises(UserError, match="no space left"):
             keeper.save(4)
         assert sorted(os.listdir(tmp_path)) == before
@@ -772,6 +800,6 @@ def test_a_folder_that_cannot_be_written_is_an_error(tmp_path, monkeypatch):
         raise tf.errors.PermissionDeniedError(None, None, "not yours")
 
     monkeypatch.setattr(tf.raw_ops, "SaveV2", refuse)
-    keeper = checkpoint.CheckpointKeeper(tmp_path, make_run(1))
+    keeper = checkpoint_keeper.CheckpointKeeper(tmp_path, make_run(1))
     with pytest.raises(UserError, match="could not be written: not yours"):
         keeper.save(4)

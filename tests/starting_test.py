@@ -5,7 +5,8 @@ import tensorflow as tf
 import tf_keras
 
 from bert_tf import starting
-from bert_tf.checkpoint import CheckpointKeeper, training_variables
+from bert_tf.checkpoint import training_variables
+from bert_tf.checkpoint_keeper import CheckpointKeeper
 from bert_tf.config import BertConfig
 from bert_tf.errors import UserError
 from bert_tf.optimization import AdamWeightDecay

@@ -1,0 +1,313 @@
+"""Finds a BERT in the object graph of a Model Garden checkpoint.
+
+By edges, from wherever the checkpoint has them: users, the Model Garden's own
+trainers and its converter each give the root other children.
+"""
+
+import typing
+
+from absl import logging
+
+from bert_tf.checkpoint_io import OBJECT_GRAPH
+from bert_tf.errors import UserError
+from bert_tf.model_garden_graph import ROOT, ObjectGraph
+from bert_tf.model_garden_places import (
+    axes_text,
+    bind,
+    block_paths,
+    encoder_parts,
+    head_parts,
+    head_pooler_part,
+    pooler_part,
+    shape_of,
+)
+from bert_tf.weight_reader import Stored, listed
+
+# The root's child with what Model Garden has no place for, each under its 2018
+# name. Only this project reads it.
+REST = "bert_tf_rest"
+
+_PROJECTION = "_embedding_projection"
+# A next-sentence head is known by the name of its layer, in its variables': as
+# Model Garden's configurations have it, or as 2018.
+_NEXT_SENTENCE = {"next_sentence", "seq_relationship"}
+_STEPS = ("global_step", "_iterations", "iterations", "iter")
+_RUN_EDGES = {"save_counter", "keras_api", *_STEPS}
+
+
+class Source(typing.NamedTuple):
+    """What in the file a variable of 2018's is made of."""
+
+    key: str
+    stored: Stored  # the variable, as it will be
+    transposed: bool = False
+
+
+def read_graph(checkpoint):
+    """Reads the object graph of a CheckpointReader.
+
+    Returns:
+      ObjectGraph.
+
+    Raises:
+      UserError: it is damaged.
+    """
+    stored = checkpoint.stored[OBJECT_GRAPH]
+    if stored != Stored("string", ()):
+        raise UserError(
+            f"The checkpoint {checkpoint.path} is damaged: {OBJECT_GRAPH} is "
+            f"{stored}, not one string. Copy it again, or use another one."
+        )
+    return ObjectGraph.parse(checkpoint.read(OBJECT_GRAPH), checkpoint.path)
+
+
+class Search:
+    """A search for one BERT; call `find_sources` first.
+
+    Attributes:
+      sizes: dict, letter of an axis -> int, once the sources are found.
+
+    Args:
+      checkpoint: CheckpointReader.
+      graph: ObjectGraph, its.
+    """
+
+    def __init__(self, checkpoint, graph):
+        self._path = checkpoint.path
+        self._graph = graph
+        self._file = {
+            key: stored
+            for key, stored in checkpoint.stored.items()
+            if key != OBJECT_GRAPH
+        }
+        self._sources = {}
+        self._superseded = set()  # Keys.
+        self.sizes = {"2": 2}
+
+    def find_sources(self):
+        """Finds the variables that have a 2018 name.
+
+        Returns:
+          dict, 2018 name -> Source.
+
+        Raises:
+          UserError: there is no encoder, or not one of BERT's architecture.
+        """
+        encoder = self._find_encoder()
+        num_layers = self._count_layers(encoder)
+        missing = []
+        for part in encoder_parts(num_layers):
+            found = self._locate(part, self._find_first(part, encoder))
+            self._take(found)
+            missing += [name for name in part.names() if name not in found]
+        if missing:
+            raise self._no_bert(f"it lacks {listed(missing)}")
+        n, h, d = (self.sizes[letter] for letter in "NHD")
+        if n * h != d:
+            raise self._no_bert(
+                f"its {n} attention heads of size {h} do not share out the "
+                f"hidden size, {d}"
+            )
+        head = self._next_sentence_head()
+        for part in head_parts(head):
+            self._take(self._locate(part, self._find_anywhere(part)))
+        self._take_pooler(pooler_part(num_layers), encoder, head)
+        self._take_rest()
+        self._require_no_more(encoder)
+        return self._sources
+
+    def _find_encoder(self):
+        words = encoder_parts(0)[0]
+        for node in self._graph.walk():
+            if self._locate(words, self._find_first(words, node)):
+                if self._is_factorized(node):
+                    raise self._no_bert(
+                        "it projects its embeddings to the hidden size, as "
+                        "ALBERT does"
+                    )
+                if self._count_layers(node):
+                    return node
+        raise UserError(
+            f"In the checkpoint {self._path} no encoder of a BERT is to be "
+            "found: no object has both Model Garden's word embeddings and "
+            "layers with attention. Its root has: "
+            f"{listed(sorted(self._graph.children[ROOT]))}. Save the model "
+            "with Model Garden's BertEncoder, as "
+            "tf.train.Checkpoint(encoder=...)."
+        )
+
+    def _no_bert(self, reason):
+        return UserError(
+            f"The model in the checkpoint {self._path} is not of BERT's "
+            f"architecture: {reason}. Use a checkpoint of Model Garden's "
+            "BertEncoder or BertEncoderV2, with or without its heads."
+        )
+
+    def _is_factorized(self, node):
+        # A functional model has the projection where the first layer would be.
+        return _PROJECTION in self._graph.children[node] or (
+            not self._count_layers(node) and self._is_layer(node, 1)
+        )
+
+    def _count_layers(self, encoder):
+        count = 0
+        while self._is_layer(encoder, count):
+            count += 1
+        return count
+
+    def _is_layer(self, encoder, index):
+        return any(
+            self._graph.find(f"{path}/_attention_layer", encoder) is not None
+            for path in block_paths(index)
+        )
+
+    def _find_first(self, part, start):
+        """Returns the node of a Part's object, seen from a node, or None."""
+        found = (self._graph.find(path, start) for path in part.paths)
+        return next((node for node in found if node is not None), None)
+
+    def _find_anywhere(self, part):
+        """Returns the node of a Part's object, or None."""
+        # What the table calls `model` can have any name, or be the root.
+        found = (
+            self._graph.find_anywhere(path.removeprefix("model/"))
+            for path in part.paths
+        )
+        return next((node for node in found if node is not None), None)
+
+    def _locate(self, part, node):
+        """Finds the variables of a Part below its object's node, or None.
+
+        Returns:
+          dict, 2018 name -> (node of the variable, Place); what is found.
+        """
+        found = {}
+        for name in part.names() if node is not None else ():
+            place = part.place(name)
+            for path in place.paths():
+                variable = self._graph.find(path, node)
+                if variable is not None and self._graph.keys[variable]:
+                    found[name] = variable, place
+        return found
+
+    def _take(self, found):
+        """Makes sources of what `_locate` found."""
+        for name, (node, place) in found.items():
+            key, words = self._graph.keys[node], place.model_garden_axes()
+            stored = self._stored(key)
+            if not bind(words, stored.shape, self.sizes):
+                raise self._no_bert(
+                    f"{key} has shape {list(stored.shape)}, where {name} "
+                    f"wants {axes_text(words, self.sizes)}"
+                )
+            shape = shape_of(place.axes.split(), self.sizes)
+            self._sources[name] = Source(
+                key, Stored(stored.dtype, shape), place.transposed
+            )
+
+    def _stored(self, key):
+        if key not in self._file:
+            raise UserError(
+                f"The checkpoint {self._path} is damaged: its object graph "
+                f"names {key}, which is not in it. Copy it again, or use "
+                "another one."
+            )
+        return self._file[key]
+
+    def _next_sentence_head(self):
+        """Returns which of the classification heads it is (str), or None."""
+        graph = self._graph
+        heads = graph.find_anywhere("classification_heads")
+        pooler = graph.find_anywhere("next_sentence.pooler_dense")
+        for edge, head in graph.children[heads].items() if heads else ():
+            kernel = graph.find("out_proj/kernel", head)
+            name = graph.full_names[kernel] if kernel is not None else None
+            if (name and not _NEXT_SENTENCE.isdisjoint(name.split("/"))) or (
+                pooler is not None and graph.find("dense", head) == pooler
+            ):
+                return edge
+        return None
+
+    def _take_pooler(self, part, encoder, next_sentence_head):
+        """Takes a head's own pooler, which was trained, else the encoder's."""
+        own = self._locate(part, self._find_first(part, encoder))
+        part = head_pooler_part(next_sentence_head)
+        of_head = self._locate(part, self._find_anywhere(part))
+        if self._full_names(own) == self._full_names(of_head):
+            # One of the two is a copy: this project writes both.
+            taken, left = own, of_head
+        else:
+            taken, left = of_head or own, own
+        self._take(taken)
+        keys = [self._graph.keys[node] for node, _ in taken.values()]
+        for node, _ in left.values():
+            if self._graph.keys[node] not in keys:
+                self._superseded.add(self._graph.keys[node])
+        if self._superseded and taken is of_head:
+            logging.info(
+                "The pooler is the head's, %s; the encoder's own, which that "
+                "head does not use, is left out.",
+                listed(keys),
+            )
+
+    def _full_names(self, found):
+        return [self._graph.full_names[node] for node, _ in found.values()]
+
+    def _take_rest(self):
+        owner = self._graph.find(REST)
+        for name, node in self._graph.children[owner].items() if owner else ():
+            key = self._graph.keys[node]
+            if key and name not in self._sources:
+                self._sources[name] = Source(key, self._stored(key))
+
+    def _require_no_more(self, encoder):
+        """Checks that the encoder has nothing that BERT's has not."""
+        keys, others = self._graph.keys, self.others()
+        more = [
+            keys[node]
+            for node in self._graph.walk(encoder, shuns=_is_of_run)
+            if keys[node] in others
+        ]
+        if more:
+            raise self._no_bert(f"its encoder also has {listed(more)}")
+
+    def others(self):
+        """Describes what has no 2018 name.
+
+        Returns:
+          dict, key -> Stored.
+        """
+        taken = {source.key for source in self._sources.values()}
+        return {
+            key: stored
+            for key, stored in self._file.items()
+            if key not in taken and key not in self._superseded
+        }
+
+    def run_keys(self):
+        """Lists the keys (set of str) of what belongs to a run, not a model.
+
+        That is what only an optimizer, a metric or a counter leads to, and
+        texts, in which Keras of 2020 describes layers.
+        """
+        keys = self._graph.keys
+        models = {keys[node] for node in self._graph.walk(shuns=_is_of_run)}
+        runs = {key for key in keys if key and key not in models}
+        return {
+            key
+            for key, stored in self.others().items()
+            if key in runs or stored.dtype == "string"
+        }
+
+    def step_key(self):
+        """Returns the key (str) of the run's step, or None."""
+        for edge in _STEPS:
+            node = self._graph.find_anywhere(edge)
+            key = self._graph.keys[node] if node is not None else None
+            if key in self._file and self._file[key] == Stored("int64", ()):
+                return key
+        return None
+
+
+def _is_of_run(edge):
+    return edge in _RUN_EDGES or "optimizer" in edge or "metric" in edge

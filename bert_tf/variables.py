@@ -1,0 +1,190 @@
+"""The variables of a BERT model: 2018's names, and their shapes.
+
+The layers get these names by themselves; here they stand in one table for those
+who judge a checkpoint without building a model.
+
+Dimension letters: D hidden_size, V vocabulary, L labels.
+"""
+
+import re
+
+from bert_tf.errors import UserError
+from bert_tf.weight_reader import listed
+
+ENCODER_SCOPE = "bert/"
+POOLER_SCOPE = "bert/pooler/"
+
+# What a person calls each head -> the variable by which it is known.
+HEADS = {
+    "masked language model": "cls/predictions/output_bias",
+    "next sentence": "cls/seq_relationship/output_bias",
+    "classifier": "output_bias",
+    "SQuAD": "cls/squad/output_bias",
+}
+
+
+def is_encoders(name):
+    """Tells whether a variable (str) is the encoder's or the pooler's."""
+    return name.startswith(ENCODER_SCOPE)
+
+
+def is_inner(name):
+    """Tells whether a variable (str) is the encoder's, not the pooler's."""
+    return is_encoders(name) and not name.startswith(POOLER_SCOPE)
+
+
+def encoder_shapes(config):
+    """Lists the encoder's variables, the pooler's included.
+
+    Args:
+      config: BertConfig.
+
+    Returns:
+      dict: 2018 name -> tuple of int.
+    """
+    d, inner = config.hidden_size, config.intermediate_size
+    shapes = {
+        "embeddings/word_embeddings": (config.vocab_size, d),
+        "embeddings/token_type_embeddings": (config.type_vocab_size, d),
+        "embeddings/position_embeddings": (config.max_position_embeddings, d),
+        **_layer_norm("embeddings", d),
+        **_dense("pooler/dense", d, d),
+    }
+    for index in range(config.num_hidden_layers):
+        layer = f"encoder/layer_{index}"
+        for projection in ("query", "key", "value"):
+            shapes |= _dense(f"{layer}/attention/self/{projection}", d, d)
+        shapes |= _dense(f"{layer}/attention/output/dense", d, d)
+        shapes |= _layer_norm(f"{layer}/attention/output", d)
+        shapes |= _dense(f"{layer}/intermediate/dense", d, inner)
+        shapes |= _dense(f"{layer}/output/dense", inner, d)
+        shapes |= _layer_norm(f"{layer}/output", d)
+    return {f"{ENCODER_SCOPE}{name}": shape for name, shape in shapes.items()}
+
+
+def head_shapes(config, num_labels):
+    """Lists the variables of all heads that a checkpoint may hold.
+
+    Args:
+      config: BertConfig.
+      num_labels: int, L, of the classifier.
+
+    Returns:
+      dict: 2018 name -> tuple of int.
+    """
+    d = config.hidden_size
+    return {
+        **_dense("cls/predictions/transform/dense", d, d),
+        **_layer_norm("cls/predictions/transform", d),
+        "cls/predictions/output_bias": (config.vocab_size,),
+        **_output("cls/seq_relationship/", 2, d),
+        **_output("", num_labels, d),
+        **_output("cls/squad/", 2, d),
+    }
+
+
+def _dense(scope, inputs, outputs):
+    return {f"{scope}/kernel": (inputs, outputs), f"{scope}/bias": (outputs,)}
+
+
+def _layer_norm(scope, d):
+    return {f"{scope}/LayerNorm/{part}": (d,) for part in ("gamma", "beta")}
+
+
+def _output(scope, labels, d):
+    return {
+        f"{scope}output_weights": (labels, d),
+        f"{scope}output_bias": (labels,),
+    }
+
+
+def known_shapes(config, stored):
+    """Lists what a BERT of these sizes can hold.
+
+    Args:
+      config: BertConfig.
+      stored: dict, 2018 name -> Stored, which says how many labels there are.
+
+    Returns:
+      dict: 2018 name -> tuple of int; the encoder's and all heads' variables.
+    """
+    classifier = stored.get("output_bias")
+    num_labels = classifier.shape[0] if classifier and classifier.shape else 1
+    return {**encoder_shapes(config), **head_shapes(config, num_labels)}
+
+
+def require_config(stored, config, path, config_file):
+    """Checks, without a model, that a checkpoint is one of these sizes.
+
+    Args:
+      stored: dict, 2018 name -> Stored.
+      config: BertConfig.
+      path: str, the checkpoint, for the message.
+      config_file: str, where the configuration comes from.
+
+    Raises:
+      UserError: a variable of the encoder, the pooler apart, is missing, or any
+        variable has another shape; all are listed.
+    """
+    known = known_shapes(config, stored)
+    missing = [
+        name
+        for name in encoder_shapes(config)
+        if name not in stored and is_inner(name)
+    ]
+    wrong = [
+        f"{name} ({list(stored[name].shape)} in the file, {list(shape)} here)"
+        for name, shape in known.items()
+        if name in stored and stored[name].shape != shape
+    ]
+    more = [name for name in stored if is_encoders(name) and name not in known]
+    faults = [
+        f"{fault}: {listed(names)}."
+        for fault, names in (
+            ("Of another shape", wrong),
+            ("Not in the file", missing),
+            ("Not in such a model", more),
+        )
+        if names
+    ]
+    if faults:
+        raise UserError(
+            f"The checkpoint {path} is not of the model that {config_file} "
+            f"describes. {' '.join(faults)} Use the configuration that belongs "
+            "to it."
+        )
+
+
+def sizes(stored):
+    """Reads off a checkpoint's shapes what a configuration would say.
+
+    Args:
+      stored: dict, 2018 name -> Stored.
+
+    Returns:
+      dict: BertConfig's field -> int. The number of heads cannot be seen.
+    """
+    found = {}
+    for field, name, axis in (
+        ("vocab_size", "embeddings/word_embeddings", 0),
+        ("hidden_size", "embeddings/word_embeddings", 1),
+        ("intermediate_size", "encoder/layer_0/intermediate/dense/bias", 0),
+        ("max_position_embeddings", "embeddings/position_embeddings", 0),
+        ("type_vocab_size", "embeddings/token_type_embeddings", 0),
+    ):
+        entry = stored.get(f"{ENCODER_SCOPE}{name}")
+        if entry and len(entry.shape) > axis:
+            found[field] = entry.shape[axis]
+    layers = {
+        match[1]
+        for match in map(re.compile(r"bert/encoder/layer_(\d+)/").match, stored)
+        if match
+    }
+    if layers:
+        found["num_hidden_layers"] = len(layers)
+    return found
+
+
+def heads(stored):
+    """Names the heads (list of str, see HEADS) that a checkpoint holds."""
+    return [head for head, variable in HEADS.items() if variable in stored]

@@ -1,0 +1,143 @@
+"""What every reader of a checkpoint gives: the 2018 variables, one at a time.
+
+A reader says what is stored before any value is read, so that a checkpoint that
+does not fit is refused while it costs nothing:
+
+    reader = open_checkpoint(path)            # checkpoint.py picks the format
+    reader.stored["bert/pooler/dense/kernel"] # float32 [768, 768]
+    reader.require_fit(variables, missing=[], file_only=[])
+    reader.assign(variables)
+"""
+
+import os
+import typing
+
+from bert_tf.errors import UserError
+
+GLOBAL_STEP = "global_step"
+
+_MAX_LISTED = 10  # Names in one list of a message.
+
+
+def listed(names):
+    """Joins names for a message, the first few of many."""
+    names = list(names)
+    rest = len(names) - _MAX_LISTED
+    shown = ", ".join(names[:_MAX_LISTED])
+    return f"{shown} and {rest} more" if rest > 0 else shown
+
+
+class Stored(typing.NamedTuple):
+    """What a variable is before it is read."""
+
+    dtype: str  # as "float32": that of `WeightReader.read`
+    shape: tuple  # of int
+
+    def __str__(self):
+        return f"{self.dtype} {list(self.shape)}"
+
+
+class WeightReader:
+    """A checkpoint of any format, its variables named and laid out as in 2018.
+
+    Attributes:
+      path: str, for messages.
+      stored: dict, 2018 name -> Stored, sorted by name. What has no 2018 name
+        stands under the name that it has in the file.
+    """
+
+    # Of what kind the checkpoint is, as a person would say it.
+    format_name = None
+
+    def __init__(self, path, stored):
+        self.path = path
+        self.stored = dict(sorted(stored.items()))
+
+    def read(self, name):
+        """Reads one variable.
+
+        Args:
+          name: str, one of `stored`.
+
+        Returns:
+          np.ndarray, as `stored` says.
+
+        Raises:
+          UserError: the file is damaged.
+        """
+        raise NotImplementedError
+
+    def slots(self):
+        """Returns the entries of `stored` that belong to a run, not to a model.
+
+        Optimizer slots, which lie below a variable, and the step.
+        """
+        return {
+            name: description
+            for name, description in self.stored.items()
+            if name == GLOBAL_STEP or os.path.dirname(name) in self.stored
+        }
+
+    def model(self):
+        """Returns the entries of `stored` that belong to a model."""
+        slots = self.slots()
+        return {n: entry for n, entry in self.stored.items() if n not in slots}
+
+    def global_step(self):
+        """Returns the step (int) of the run that wrote it; 0 if of none."""
+        return int(self.read(GLOBAL_STEP)) if GLOBAL_STEP in self.stored else 0
+
+    def require_fit(self, variables, *, missing, file_only):
+        """Checks that what is stored is what a model has.
+
+        Args:
+          variables: dict, name -> variable; compared where the file has it.
+          missing: list of names that the file lacks.
+          file_only: list of names that the model lacks.
+
+        Raises:
+          UserError: any variable does not fit; all are listed.
+        """
+        faults = []
+        if variables.keys().isdisjoint(self.stored):
+            faults.append(
+                "The two have not one variable in common. In the file: "
+                f"{listed(self.stored)}. In the model: {listed(variables)}."
+            )
+        else:
+            for fault, names in (
+                ("Of another shape", self._of_another_shape(variables)),
+                ("Not in the file", missing),
+                ("Not in the model", file_only),
+            ):
+                if names:
+                    faults.append(f"{fault}: {listed(names)}.")
+        if faults:
+            raise UserError(
+                f"The checkpoint {self.path} does not fit the model. "
+                f"{' '.join(faults)} {self._remedy()}"
+            )
+
+    def _remedy(self):
+        return "Use the bert_config.json that belongs to it."
+
+    def _of_another_shape(self, variables):
+        wrong = []
+        for name, variable in variables.items():
+            wanted = Stored(
+                variable.dtype.name, tuple(variable.shape.as_list())
+            )
+            stored = self.stored.get(name, wanted)
+            if stored != wanted:
+                wrong.append(f"{name} ({stored} in the file, {wanted} here)")
+        return wrong
+
+    def assign(self, variables):
+        """Sets variables, all of them or (if the file is damaged) none.
+
+        Args:
+          variables: dict, name (one of `stored`) -> variable.
+        """
+        values = {name: self.read(name) for name in variables}
+        for name, variable in variables.items():
+            variable.assign(values[name])
