@@ -22,14 +22,16 @@ import os
 
 from absl import flags
 
-from bert_tf import checkpoint_files, common_flags, files
-from bert_tf.config import BertConfig
+from bert_tf import common_flags, files, model_folder
 from bert_tf.errors import UserError
 
 FLAGS = flags.FLAGS
 
 flags.DEFINE_string(
-    "bert_config_file", None, "The model's sizes: a bert_config.json."
+    "bert_config_file",
+    None,
+    "The model's sizes: a bert_config.json. Without it, the one beside "
+    "--init_checkpoint.",
 )
 flags.DEFINE_string(
     "input_file",
@@ -43,12 +45,7 @@ flags.DEFINE_string(
     "The folder for checkpoints, TensorBoard events and results. A run that "
     "finds checkpoints there goes on from the newest.",
 )
-flags.DEFINE_string(
-    "init_checkpoint",
-    None,
-    "The checkpoint to begin from: its prefix, as in bert_model.ckpt, or a "
-    "folder that training wrote.",
-)
+common_flags.define_init_checkpoint()
 common_flags.define_count(
     "max_seq_length",
     128,
@@ -95,7 +92,7 @@ common_flags.define_tpu()
 flags.register_validator(
     "learning_rate", math.isfinite, message="It must be a finite number."
 )
-flags.mark_flags_as_required(["input_file", "bert_config_file", "output_dir"])
+flags.mark_flags_as_required(["input_file", "output_dir"])
 
 
 def check_flags():
@@ -110,17 +107,17 @@ def check_flags():
     if not FLAGS.do_train and not FLAGS.do_eval:
         raise UserError("Give --do_train, --do_eval or both.")
     common_flags.check_tpu(FLAGS.use_tpu, FLAGS.tpu_name, FLAGS.master)
-    files.require_file(FLAGS.bert_config_file, "bert_config_file")
-    config = BertConfig.from_json_file(FLAGS.bert_config_file)
+    checkpoint = None
+    if FLAGS.init_checkpoint is not None:
+        checkpoint = model_folder.resolve(FLAGS.init_checkpoint)
+    config, config_file = model_folder.choose_config(
+        FLAGS.bert_config_file, checkpoint
+    )
     common_flags.check_sequence_length(
-        FLAGS.max_seq_length, config, FLAGS.bert_config_file
+        FLAGS.max_seq_length, config, config_file
     )
     paths = files.expand_patterns(FLAGS.input_file, "input_file")
     files.require_rereadable(paths, "input_file")
-    if FLAGS.init_checkpoint is not None:
-        checkpoint_files.resolve_checkpoint(
-            FLAGS.init_checkpoint, "init_checkpoint"
-        )
     files.make_output_folder(FLAGS.output_dir, "output_dir")
     return config, paths
 

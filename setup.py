@@ -17,7 +17,11 @@ setup(
     packages=find_packages(include=["bert_tf", "bert_tf.*"]),
     # Whole files, not entry points: they keep the names, .py included, that
     # people's 2018 command lines hold.
-    scripts=["create_pretraining_data.py", "run_pretraining.py"],
+    scripts=[
+        "convert_checkpoint.py",
+        "create_pretraining_data.py",
+        "run_pretraining.py",
+    ],
     install_requires=[
         "absl-py",
         "tensorflow~=2.20.0",
@@ -29,7 +33,15 @@ setup(
         "tqdm",
     ],
     extras_require={
-        "test": ["pytest", "pytest-xdist", "ruff", "setuptools>=68"],
+        # Hugging Face's weights: reading and writing safetensors files.
+        "hf": ["safetensors~=0.8.0"],
+        "test": [
+            "pytest",
+            "pytest-xdist",
+            "ruff",
+            "safetensors~=0.8.0",
+            "setuptools>=68",
+        ],
         "tpu": ["tensorflow-tpu~=2.20.0"],
         "tpu-check": ["jax[tpu]"],
     },

@@ -125,6 +125,17 @@ def define_vocabulary():
     )
 
 
+def define_init_checkpoint():
+    """Defines --init_checkpoint, which every reader of weights has."""
+    flags.DEFINE_string(
+        "init_checkpoint",
+        None,
+        "The weights to begin from: a checkpoint's prefix, as in "
+        "bert_model.ckpt; the folder of a 2018 release; a folder that "
+        "training wrote; or a Hugging Face folder or its model.safetensors.",
+    )
+
+
 def define_tpu():
     """Defines the flags that choose a Cloud TPU, as in 2018."""
     flags.DEFINE_bool("use_tpu", False, "Run on a Cloud TPU.")

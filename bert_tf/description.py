@@ -1,0 +1,78 @@
+"""What a checkpoint holds, told in a few lines."""
+
+import math
+
+from bert_tf.huggingface import HuggingFaceReader
+from bert_tf.variables import heads, is_encoders, known_shapes, sizes
+
+_WORDS = (
+    ("num_hidden_layers", "layers"),
+    ("hidden_size", "hidden size"),
+    ("intermediate_size", "intermediate size"),
+    ("vocab_size", "vocabulary"),
+    ("max_position_embeddings", "positions"),
+    ("type_vocab_size", "segments"),
+)
+
+
+def describe(reader, config=None, config_file=None):
+    """Describes a checkpoint.
+
+    Args:
+      reader: WeightReader.
+      config: BertConfig or None, if there is one beside it.
+      config_file: str or None, where it is from.
+
+    Returns:
+      str, lines of the form "what: value".
+    """
+    slots = reader.slots()
+    model = reader.model()
+    known = known_shapes(config, model) if config else None
+    lines = [
+        ("format", _format(reader)),
+        ("path", reader.path),
+        ("step", reader.global_step() if slots else "none"),
+        ("sizes", _sizes(model)),
+        ("configuration", _configuration(config, config_file)),
+        ("heads", ", ".join(heads(model)) or "none"),
+        ("parameters", _parameters(model)),
+        ("optimizer slots and steps", len(slots)),
+    ]
+    if known:
+        others = [name for name in model if name not in known]
+        lines += [("other variables", ", ".join(others))] if others else []
+    return "".join(f"{what}: {value}\n" for what, value in lines)
+
+
+def _format(reader):
+    if isinstance(reader, HuggingFaceReader):
+        return f"{reader.format_name}, {', '.join(reader.dtypes)}"
+    return reader.format_name
+
+
+def _sizes(model):
+    found = sizes(model)
+    return (
+        ", ".join(
+            f"{words} {found[field]}"
+            for field, words in _WORDS
+            if field in found
+        )
+        or "not those of a BERT"
+    )
+
+
+def _configuration(config, config_file):
+    if config is None:
+        return "none beside it; the number of heads is not known"
+    return (
+        f"{config_file}: {config.num_attention_heads} attention heads, "
+        f"activation {config.hidden_act!r}"
+    )
+
+
+def _parameters(model):
+    counts = {name: math.prod(entry.shape) for name, entry in model.items()}
+    encoder = sum(n for name, n in counts.items() if is_encoders(name))
+    return f"{sum(counts.values()):,}, of them the encoder's {encoder:,}"

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+r"""Converts BERT weights between the formats in which they are found.
+
+What run_pretraining.py trained on the sample, without what only training needs:
+
+    python convert_checkpoint.py \
+        --input=demo_output/model --output=demo_output/released --strip
+
+--input may be the folder of an unzipped 2018 release, a folder that training
+wrote (its newest checkpoint), a Hugging Face folder, or a checkpoint in one:
+its prefix, or model.safetensors. Every bit of the weights is kept.
+"""
+
+import os
+
+from absl import flags, logging
+
+from bert_tf import common_flags, description, files, model_folder, variables
+from bert_tf.errors import UserError
+from bert_tf.huggingface import HuggingFaceReader
+
+FLAGS = flags.FLAGS
+
+flags.DEFINE_string(
+    "input",
+    None,
+    "The weights: a folder, a checkpoint's prefix, or a safetensors file.",
+)
+flags.DEFINE_string(
+    "output",
+    None,
+    "The folder to make: the weights (bert_model.ckpt or model.safetensors), "
+    "the configuration (bert_config.json or config.json) and, where the input "
+    "has one, vocab.txt.",
+)
+flags.DEFINE_enum(
+    "output_format",
+    "2018",
+    ["2018", "huggingface", "model_garden"],
+    "The format to write: the 2018 release's checkpoints, Hugging Face's "
+    "safetensors, or Model Garden's checkpoints by objects.",
+)
+flags.DEFINE_bool(
+    "strip",
+    False,
+    "Leave out what only training needs, adam_m, adam_v and global_step: two "
+    "thirds of a training checkpoint. The other formats never hold it.",
+)
+flags.DEFINE_bool(
+    "describe",
+    False,
+    "Say what --input is: format, step, sizes, heads, parameters. Nothing is "
+    "written.",
+)
+flags.DEFINE_string(
+    "bert_config_file",
+    None,
+    "The model's sizes, where there is no configuration beside the weights.",
+)
+flags.DEFINE_string(
+    "vocab_file",
+    None,
+    "The vocabulary, where there is no vocab.txt beside the weights.",
+)
+flags.mark_flag_as_required("input")
+
+
+def check_flags():
+    """Finds what is wrong with the flags, before TensorFlow is imported.
+
+    Returns:
+      str, the weights' prefix or file.
+
+    Raises:
+      UserError: names the flag.
+    """
+    if FLAGS.describe == bool(FLAGS.output):
+        raise UserError("Give --output=FOLDER, or --describe and no --output.")
+    if FLAGS.vocab_file:
+        files.require_file(FLAGS.vocab_file, "vocab_file")
+    if FLAGS.output:
+        files.require_new_folder(FLAGS.output, "output")
+    return model_folder.resolve(FLAGS.input, "input")
+
+
+def open_weights(path):
+    # Safetensors need no TensorFlow, which takes seconds to import.
+    if model_folder.is_safetensors(path):
+        return HuggingFaceReader(path)
+    from bert_tf import checkpoint
+
+    return checkpoint.open_checkpoint(path, "input")
+
+
+def main():
+    path = check_flags()
+    config, config_file = model_folder.find_config(FLAGS.bert_config_file, path)
+    reader = open_weights(path)
+    if FLAGS.describe:
+        print(description.describe(reader, config, config_file), end="")
+        return
+    if config is not None:
+        variables.require_config(reader.model(), config, path, config_file)
+    from bert_tf import conversion
+
+    if config is None:
+        config = conversion.infer_config(reader, FLAGS.output_format)
+    with files.making_folder(FLAGS.output, "output") as folder:
+        conversion.convert(
+            reader,
+            config,
+            model_folder.find_vocabulary(FLAGS.vocab_file, path),
+            folder,
+            output_format=FLAGS.output_format,
+            strip=FLAGS.strip,
+        )
+    written = ", ".join(sorted(os.listdir(FLAGS.output)))
+    logging.info("Written to %s: %s.", FLAGS.output, written)
+
+
+if __name__ == "__main__":
+    common_flags.run(main)
