@@ -1,5 +1,5 @@
 # make demo   installs what a run needs, then raw text -> records ->
-#             pre-training -> evaluation on the bundled sample
+#             pre-training -> evaluation -> a checkpoint to pass on
 # make test   installs the test tools as well and runs all tests
 # make lint   checks format and style
 # make clean  removes .venv and demo_output
@@ -57,10 +57,12 @@ demo:
 	    --max_seq_length=64 --max_predictions_per_seq=10 \
 	    --num_train_steps=1500 --num_warmup_steps=300 --learning_rate=2e-3 \
 	    --seed=1
+	$(RUN) convert_checkpoint.py \
+	    --input=$(DEMO)/model --output=$(DEMO)/released --strip
 	@echo
 	@echo "Of next_sentence_accuracy 0.9 and more is learned; guessing: 0.6."
 	@echo "Records, checkpoints, TensorBoard events and eval_results.txt:"
-	@ls -1 $(DEMO) $(DEMO)/model
+	@ls -1 $(DEMO) $(DEMO)/model $(DEMO)/released
 
 test:
 	$(call install,test,'.[test]')

@@ -25,6 +25,13 @@ LEVELS = [
         "progress",
         "heartbeat",
         "checkpoint_files",
+        "weight_reader",
+        "variables",
+        "safetensors_files",
+        "huggingface",
+        "huggingface_config",
+        "model_folder",
+        "description",
     },
     # What a record is.
     {"features"},
@@ -39,7 +46,18 @@ LEVELS = [
     # Tensors; never imports data.
     {"functions", "dropout", "layers", "encoder", "heads", "losses", "models"},
     # Optimising and keeping.
-    {"optimization", "checkpoint_io", "checkpoint", "distribution"},
+    {
+        "optimization",
+        "checkpoint_io",
+        "model_garden_graph",
+        "model_garden_places",
+        "model_garden_search",
+        "model_garden",
+        "checkpoint",
+        "checkpoint_keeper",
+        "conversion",
+        "distribution",
+    },
     # The loop.
     {"run_state", "starting", "training", "pretraining"},
 ]

@@ -12,7 +12,12 @@ import sys
 import pytest
 
 ROOT = pathlib.Path(__file__).parents[1]
-SCRIPTS = ("create_pretraining_data.py", "run_pretraining.py")
+# In the order of the demo.
+SCRIPTS = (
+    "create_pretraining_data.py",
+    "run_pretraining.py",
+    "convert_checkpoint.py",
+)
 
 
 def commands_in(text):
@@ -47,13 +52,21 @@ def test_the_commands_of_the_docstrings_work_one_after_the_other(tmp_path):
         assert result.returncode == 0, result.stderr
     model = tmp_path / "demo_output" / "model"
     assert (model / "model.ckpt-20.index").exists()
+    released = tmp_path / "demo_output" / "released"
+    assert {path.name for path in released.iterdir()} == {
+        "bert_config.json",
+        "bert_model.ckpt.data-00000-of-00001",
+        "bert_model.ckpt.index",
+    }
     assert "masked_lm_loss = " in (model / "eval_results.txt").read_text()
 
 
 def test_the_documents_and_the_makefile_give_the_same_commands():
-    guide = commands_in(
-        (ROOT / "docs" / "pretraining.md").read_text(encoding="utf-8")
-    )
+    guide = [
+        command
+        for page in sorted((ROOT / "docs").glob("*.md"))
+        for command in commands_in(page.read_text(encoding="utf-8"))
+    ]
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     makefile = makefile.replace("$(SAMPLE)", "tests/testdata")
     makefile = makefile.replace("$(DEMO)", "demo_output")
@@ -96,6 +109,6 @@ def test_scripts_run_from_path_in_any_folder(installed, script, tmp_path):
         text=True,
         check=False,
     )
-    assert "--input_file" in result.stdout
-    assert "--max_seq_length" in result.stdout
+    assert "--input" in result.stdout
+    assert "--output" in result.stdout
     assert result.stderr == ""
