@@ -15,7 +15,15 @@ import os
 
 from absl import flags, logging
 
-from bert_tf import common_flags, description, files, model_folder, variables
+from bert_tf import (
+    common_flags,
+    description,
+    files,
+    model_folder,
+    new_folder,
+    variables,
+    weights_path,
+)
 from bert_tf.errors import UserError
 from bert_tf.huggingface import HuggingFaceReader
 
@@ -47,6 +55,12 @@ flags.DEFINE_bool(
     "thirds of a training checkpoint. The other formats never hold it.",
 )
 flags.DEFINE_bool(
+    "encoder_only",
+    False,
+    "Leave out the heads as well: to begin another task from a fine-tuned "
+    "model.",
+)
+flags.DEFINE_bool(
     "describe",
     False,
     "Say what --input is: format, step, sizes, heads, parameters. Nothing is "
@@ -76,16 +90,22 @@ def check_flags():
     """
     if FLAGS.describe == bool(FLAGS.output):
         raise UserError("Give --output=FOLDER, or --describe and no --output.")
+    writing = ("output_format", "strip", "encoder_only", "vocab_file")
+    given = [f"--{flag}" for flag in writing if FLAGS[flag].present]
+    if FLAGS.describe and given:
+        raise UserError(
+            f"--describe writes nothing: {', '.join(given)} would do nothing."
+        )
     if FLAGS.vocab_file:
         files.require_file(FLAGS.vocab_file, "vocab_file")
     if FLAGS.output:
-        files.require_new_folder(FLAGS.output, "output")
-    return model_folder.resolve(FLAGS.input, "input")
+        new_folder.require_new_folder(FLAGS.output, "output")
+    return weights_path.resolve(FLAGS.input, "input")
 
 
 def open_weights(path):
     # Safetensors need no TensorFlow, which takes seconds to import.
-    if model_folder.is_safetensors(path):
+    if weights_path.is_safetensors(path):
         return HuggingFaceReader(path)
     from bert_tf import checkpoint
 
@@ -100,19 +120,25 @@ def main():
         print(description.describe(reader, config, config_file), end="")
         return
     if config is not None:
-        variables.require_config(reader.model(), config, path, config_file)
+        variables.require_config(reader, config, config_file)
+    vocab_file = model_folder.find_vocabulary(FLAGS.vocab_file, path)
+    if config is not None and vocab_file:
+        common_flags.check_vocabulary_size(vocab_file, config, config_file)
+    if isinstance(reader, HuggingFaceReader):
+        reader.log_left_out()
     from bert_tf import conversion
 
     if config is None:
         config = conversion.infer_config(reader, FLAGS.output_format)
-    with files.making_folder(FLAGS.output, "output") as folder:
+    with new_folder.making_folder(FLAGS.output, "output") as folder:
         conversion.convert(
             reader,
             config,
-            model_folder.find_vocabulary(FLAGS.vocab_file, path),
+            vocab_file,
             folder,
             output_format=FLAGS.output_format,
-            strip=FLAGS.strip,
+            strip=FLAGS.strip or FLAGS.encoder_only,
+            encoder_only=FLAGS.encoder_only,
         )
     written = ", ".join(sorted(os.listdir(FLAGS.output)))
     logging.info("Written to %s: %s.", FLAGS.output, written)

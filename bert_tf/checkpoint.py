@@ -8,12 +8,13 @@ import dataclasses
 
 from absl import logging
 
-from bert_tf import model_folder
+from bert_tf import weights_path
 from bert_tf.checkpoint_io import OBJECT_GRAPH, CheckpointReader
 from bert_tf.errors import UserError
+from bert_tf.heads import Classifier
 from bert_tf.huggingface import HuggingFaceReader
 from bert_tf.model_garden import ModelGardenReader
-from bert_tf.variables import POOLER_SCOPE, is_encoders, is_inner
+from bert_tf.variables import has_part_of, is_encoders, is_inner
 from bert_tf.weight_reader import GLOBAL_STEP, listed
 
 
@@ -32,6 +33,7 @@ def variable_names(model):
     variables = {}
     for variable in model.variables if model.built else ():
         name = variable.name.partition(":")[0]
+        name = name.removeprefix(f"{Classifier.SCOPE}/")
         if name in variables:
             raise UserError(
                 f"The model {model.name!r} has two variables called {name!r}; "
@@ -87,7 +89,7 @@ def open_checkpoint(path, flag="init_checkpoint"):
     """Opens weights of any format that this project reads.
 
     Args:
-      path: str, see `model_folder`.
+      path: str, see `weights_path`.
       flag: str, the flag that gave the path, for the messages.
 
     Returns:
@@ -96,8 +98,8 @@ def open_checkpoint(path, flag="init_checkpoint"):
     Raises:
       UserError: no such weights, or damaged ones.
     """
-    path = model_folder.resolve(path, flag)
-    if model_folder.is_safetensors(path):
+    path = weights_path.resolve(path, flag)
+    if weights_path.is_safetensors(path):
         return HuggingFaceReader(path)
     checkpoint = CheckpointReader(path)
     if OBJECT_GRAPH in checkpoint.stored:
@@ -115,7 +117,7 @@ def load_checkpoint(model, path, *, flag="init_checkpoint"):
 
     Args:
       model: tf_keras.Model, built: a BertEncoder or a model around one.
-      path: str, see `model_folder`.
+      path: str, see `weights_path`.
       flag: str, the flag that gave the path, for the messages.
 
     Returns:
@@ -136,11 +138,15 @@ def load_checkpoint(model, path, *, flag="init_checkpoint"):
         if name not in variables and name not in slots
     ]
     missing = [name for name in variables if name not in checkpoint.stored]
-    has_pooler = any(n.startswith(POOLER_SCOPE) for n in checkpoint.stored)
-    required = is_encoders if has_pooler else is_inner
+    _require_heads(model, checkpoint)
     checkpoint.require_fit(
         variables,
-        missing=[name for name in missing if required(name)],
+        missing=[
+            name
+            for name in missing
+            # A head or a pooler is in the file as a whole, or not at all.
+            if is_inner(name) or has_part_of(checkpoint.stored, name, variables)
+        ],
         file_only=[name for name in file_only if is_inner(name)],
     )
     loaded = [name for name in variables if name in checkpoint.stored]
@@ -148,6 +154,19 @@ def load_checkpoint(model, path, *, flag="init_checkpoint"):
     report = LoadReport(*map(tuple, (loaded, missing, file_only, slots)))
     _log_report(checkpoint, report)
     return report
+
+
+def _require_heads(model, checkpoint):
+    """Checks the number of attention heads, where the weights show it."""
+    encoder = getattr(model, "encoder", model)
+    config = getattr(encoder, "config", None)
+    found = checkpoint.num_attention_heads
+    if found and config and found != config.num_attention_heads:
+        raise UserError(
+            f"{checkpoint.path} is of a model with {found} attention heads, "
+            f"but `num_attention_heads` is {config.num_attention_heads}. Use "
+            "the configuration that belongs to it."
+        )
 
 
 def _log_report(checkpoint, report):

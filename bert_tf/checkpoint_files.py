@@ -67,13 +67,18 @@ def resolve_checkpoint(path, flag="init_checkpoint"):
         _check_files(latest, flag)
         return latest
     raise UserError(
-        f"--{flag}={path}: there is no such checkpoint ({prefix}.index does "
-        "not exist). Give the path without .index or .data-... . "
+        f"--{flag}={path}: there is no such checkpoint, folder or file "
+        f"({prefix}.index does not exist). "
         f"{_present(os.path.dirname(prefix))}"
     )
 
 
 def _check_files(prefix, flag):
+    if not files.is_remote(prefix) and set(prefix) & set("*?["):
+        raise UserError(
+            f"--{flag}: TensorFlow takes {prefix} for a pattern, because of "
+            "*, ? or [ in it. Give the folder another name."
+        )
     # Remote files are not listed for this: reading them will tell.
     if files.is_remote(prefix):
         return
@@ -166,9 +171,12 @@ def _refuse_unnamed_checkpoints(folder):
     # A run that was stopped while it wrote its first, at step 0, has lost
     # nothing.
     found = sorted(
-        entry
-        for entry in _entries(folder)
-        if re.fullmatch(r"model\.ckpt-[1-9]\d*\.index", entry)
+        (
+            entry
+            for entry in _entries(folder)
+            if re.fullmatch(r"model\.ckpt-[1-9]\d*\.index", entry)
+        ),
+        key=lambda entry: int(re.search(r"\d+", entry)[0]),
     )
     if found:
         raise UserError(

@@ -8,7 +8,6 @@ import errno
 import os
 import re
 
-import numpy as np
 import tensorflow as tf
 from absl import logging
 
@@ -54,6 +53,10 @@ class CheckpointReader(WeightReader):
     def _explaining_damage(prefix):
         try:
             yield
+        except tf.errors.PermissionDeniedError as error:
+            raise UserError(
+                f"The checkpoint {prefix} cannot be read: permission denied."
+            ) from error
         # TensorFlow's reader gives IndexError where a file ends too early.
         except (tf.errors.OpError, IndexError) as error:
             raise UserError(
@@ -167,6 +170,18 @@ def _flush(path):
             os.fsync(stream.fileno())
 
 
+def reason_of(raised):
+    """Returns in words (str) why writing failed, for a message."""
+    # A UserError of `files` is about the system's own.
+    error = raised.__cause__ or raised
+    if isinstance(error, tf.errors.ResourceExhaustedError) or (
+        isinstance(error, OSError)
+        and error.errno in (errno.ENOSPC, errno.EDQUOT)
+    ):
+        return "no space left on the device"
+    return str(error)
+
+
 @contextlib.contextmanager
 def explaining_failure(prefix):
     """Turns a failure to write `prefix` (str) into a UserError."""
@@ -174,16 +189,9 @@ def explaining_failure(prefix):
         yield
     except (OSError, UserError, tf.errors.OpError) as raised:
         remove(_incomplete(prefix))
-        # A UserError of `files` is about the system's own.
-        error = raised.__cause__ or raised
-        reason = str(error)
-        if isinstance(error, tf.errors.ResourceExhaustedError) or (
-            isinstance(error, OSError)
-            and error.errno in (errno.ENOSPC, errno.EDQUOT)
-        ):
-            reason = "no space left on the device"
         raise UserError(
-            f"The checkpoint {prefix} could not be written: {reason}. The one "
+            f"The checkpoint {prefix} could not be written: "
+            f"{reason_of(raised)}. The one "
             "before it, if any, is whole and still the latest. Make room or "
             "mend the folder, then give the same command again."
         ) from raised

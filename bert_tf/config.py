@@ -157,7 +157,7 @@ def _require_positive_int(name, value):
 def _require_number(name, value, below=float("inf")):
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not is_number or not 0.0 <= value < below:
-        rule = "at least 0" + (
+        rule = "finite and at least 0" + (
             "" if below == float("inf") else f", below {below}"
         )
         raise UserError(f"`{name}` is {value!r}; it must be a number, {rule}.")

@@ -17,15 +17,22 @@ from bert_tf import (
     files,
     huggingface,
     huggingface_config,
+    json_files,
     model_garden,
     safetensors_files,
     vocabulary,
 )
 from bert_tf.config import BertConfig
 from bert_tf.errors import UserError
-from bert_tf.model_folder import CONFIG_FILE, RELEASE_PREFIX, VOCAB_FILE
-from bert_tf.variables import POOLER_SCOPE, known_shapes, sizes
+from bert_tf.model_folder import CONFIG_FILE, VOCAB_FILE
+from bert_tf.variables import (
+    POOLER_SCOPE,
+    is_encoders,
+    known_shapes,
+    sizes,
+)
 from bert_tf.weight_reader import listed
+from bert_tf.weights_path import RELEASE_PREFIX
 
 
 def infer_config(reader, output_format):
@@ -56,9 +63,17 @@ def infer_config(reader, output_format):
             config.num_attention_heads,
         )
         return config
-    if type(reader) is checkpoint_io.CheckpointReader and (
-        output_format == "2018"
-    ):
+    if _is_2018(reader) and output_format == "2018":
+        if not sizes(reader.stored):
+            raise UserError(
+                f"{reader.path} is of no BERT: nothing in it begins with "
+                f"'bert/'. It has {listed(reader.stored)}."
+            )
+        logging.warning(
+            "There is no %s beside %s, and so none is written.",
+            CONFIG_FILE,
+            reader.path,
+        )
         return None
     raise UserError(
         f"--bert_config_file must be given: there is none beside "
@@ -67,7 +82,20 @@ def infer_config(reader, output_format):
     )
 
 
-def convert(reader, config, vocab_file, folder, *, output_format, strip=False):
+def _is_2018(reader):
+    return type(reader) is checkpoint_io.CheckpointReader
+
+
+def convert(
+    reader,
+    config,
+    vocab_file,
+    folder,
+    *,
+    output_format,
+    strip=False,
+    encoder_only=False,
+):
     """Writes a checkpoint, its configuration and its vocabulary.
 
     Args:
@@ -78,13 +106,15 @@ def convert(reader, config, vocab_file, folder, *, output_format, strip=False):
       output_format: str, one of FORMATS.
       strip: bool, whether the 2018 format is to be without what belongs to a
         run: optimizer slots and the step. The others never hold it.
+      encoder_only: bool, whether to leave out all but encoder and pooler.
 
     Raises:
       UserError: it cannot be written, or the source is damaged.
     """
     slots = reader.slots()
-    names = list(reader.model())
-    if output_format == "2018" and not strip:
+    names = [n for n in reader.model() if is_encoders(n) or not encoder_only]
+    # The slots of others are not 2018's.
+    if _is_2018(reader) and output_format == "2018" and not strip:
         names += slots
     elif slots:
         logging.info("Left out, of the run: %s.", listed(slots))
@@ -94,8 +124,8 @@ def convert(reader, config, vocab_file, folder, *, output_format, strip=False):
             _copy_vocabulary(vocab_file, config, folder, output_format)
     except tf.errors.OpError as error:
         raise UserError(
-            f"The checkpoint cannot be written: {error.message}. Make room or "
-            "name another folder."
+            "The checkpoint cannot be written: "
+            f"{checkpoint_io.reason_of(error)}."
         ) from error
 
 
@@ -127,7 +157,7 @@ def _is_lower_cased(vocab_file):
         os.path.dirname(vocab_file), huggingface_config.TOKENIZER_FILE
     )
     if files.is_file(path):
-        said = huggingface_config.read_object(path).get("do_lower_case")
+        said = json_files.read_object(path).get("do_lower_case")
         if isinstance(said, bool):
             return said
     return not vocabulary.upper_case_pieces(vocabulary.load_vocab(vocab_file))
@@ -169,6 +199,11 @@ def _write_model_garden(reader, names, config, folder):
         read,
     )
     _write_config(config, folder)
+    if config.hidden_act == "gelu_erf":
+        logging.warning(
+            "The model's activation is the exact form of GELU; Model Garden's "
+            "default is the other one. Build its encoder with the exact one."
+        )
 
 
 def _write_hugging_face(reader, names, config, folder):
@@ -180,11 +215,18 @@ def _write_hugging_face(reader, names, config, folder):
         (placed if fits else rest).append(name)
     _write_weights(reader, placed, class_name, folder)
     _write_rest(reader, rest, class_name, folder)
-    labels = reader.stored.get("output_bias")
+    num_labels = None
+    if class_name == "BertForSequenceClassification":
+        (num_labels,) = reader.stored["output_bias"].shape
     contents = huggingface_config.to_hugging_face(
-        config, class_name, labels.shape[0] if labels else None
+        config, class_name, num_labels
     )
     _write_json(folder, huggingface_config.FILE, contents)
+    logging.info(
+        "Its activation is %r here, %r for Hugging Face.",
+        config.hidden_act,
+        contents["hidden_act"],
+    )
 
 
 def _write_weights(reader, names, class_name, folder):

@@ -3,7 +3,14 @@
 import math
 
 from bert_tf.huggingface import HuggingFaceReader
-from bert_tf.variables import heads, is_encoders, known_shapes, sizes
+from bert_tf.variables import (
+    contradictions,
+    heads,
+    is_encoders,
+    known_shapes,
+    sizes,
+)
+from bert_tf.weight_reader import GLOBAL_STEP, listed
 
 _WORDS = (
     ("num_hidden_layers", "layers"),
@@ -28,20 +35,23 @@ def describe(reader, config=None, config_file=None):
     """
     slots = reader.slots()
     model = reader.model()
-    known = known_shapes(config, model) if config else None
     lines = [
         ("format", _format(reader)),
         ("path", reader.path),
-        ("step", reader.global_step() if slots else "none"),
+        ("step", reader.global_step() if GLOBAL_STEP in slots else "none"),
         ("sizes", _sizes(model)),
-        ("configuration", _configuration(config, config_file)),
+        ("configuration", _configuration(reader, config, config_file)),
         ("heads", ", ".join(heads(model)) or "none"),
         ("parameters", _parameters(model)),
         ("optimizer slots and steps", len(slots)),
     ]
-    if known:
-        others = [name for name in model if name not in known]
-        lines += [("other variables", ", ".join(others))] if others else []
+    others = [] if config is None else contradictions(reader, config)
+    if others:
+        lines.append(("it does not fit", ", ".join(others)))
+    elif config is not None:
+        known = known_shapes(config, model)
+        more = [name for name in model if name not in known]
+        lines += [("other variables", listed(more))] if more else []
     return "".join(f"{what}: {value}\n" for what, value in lines)
 
 
@@ -63,9 +73,15 @@ def _sizes(model):
     )
 
 
-def _configuration(config, config_file):
+def _configuration(reader, config, config_file):
+    heads = reader.num_attention_heads
     if config is None:
-        return "none beside it; the number of heads is not known"
+        known = (
+            f"{heads} attention heads"
+            if heads
+            else ("the number of attention heads is not known")
+        )
+        return f"none beside it; {known}"
     return (
         f"{config_file}: {config.num_attention_heads} attention heads, "
         f"activation {config.hidden_act!r}"

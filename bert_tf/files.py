@@ -7,7 +7,6 @@ local path is reported before TensorFlow has started.
 import contextlib
 import glob
 import os
-import shutil
 
 from bert_tf.errors import UserError
 
@@ -253,57 +252,6 @@ def replacing(path):
         os.replace(beside, path)
 
 
-def require_new_folder(path, flag):
-    """Checks that a folder can be made where a flag says.
-
-    Args:
-      path: str, the flag's value.
-      flag: str, its name without dashes, for the message.
-
-    Raises:
-      UserError: `path` is remote, or there already and not an empty folder.
-    """
-    if is_remote(path):
-        raise UserError(f"--{flag}={path}: name a folder on this machine.")
-    if os.path.lexists(path) and not (
-        os.path.isdir(path) and not os.listdir(path)
-    ):
-        raise UserError(
-            f"--{flag}={path} is there already, and not an empty folder. Name "
-            "a new one."
-        )
-
-
-@contextlib.contextmanager
-def making_folder(path, flag):
-    """Gives a folder to fill; on success it becomes `path` in one step.
-
-    Args:
-      path: str, see `require_new_folder`.
-      flag: str, the flag that gave it, for the messages.
-
-    Yields:
-      str, a folder beside it. After an exception it is removed.
-
-    Raises:
-      UserError: see `require_new_folder`; or the disk does not take it.
-    """
-    require_new_folder(path, flag)
-    path = os.path.realpath(path)
-    parent, name = os.path.split(path)
-    make_output_folder(parent, flag)
-    beside = os.path.join(parent, f".{name}.incomplete")
-    try:
-        # What is there was left by a run that was killed.
-        shutil.rmtree(beside, ignore_errors=True)
-        with naming_failures(path, "written"):
-            os.mkdir(beside)
-            yield beside
-            os.replace(beside, path)
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
-
-
 def _remove(path):
     if is_remote(path):
         _gfile().remove(path)
@@ -317,13 +265,29 @@ def write_text(path, text):
     Raises:
       UserError: it cannot be written.
     """
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path, content):
+    """Writes `content` (bytes) to `path`, all or nothing.
+
+    Raises:
+      UserError: it cannot be written.
+    """
     with naming_failures(path, "written"), replacing(path) as beside:
-        if is_remote(path):
-            with _gfile().GFile(beside, "w") as stream:
-                stream.write(text)
-        else:
-            with open(beside, "w", encoding="utf-8", newline="\n") as stream:
-                stream.write(text)
+        opener = _gfile().GFile if is_remote(path) else open
+        with opener(beside, "wb") as stream:
+            stream.write(content)
+
+
+def list_folder(path):
+    """Lists the names (str) in a local folder.
+
+    Raises:
+      UserError: it cannot be listed.
+    """
+    with naming_failures(path, "listed"):
+        return sorted(os.listdir(path or "."))
 
 
 def size(path):

@@ -8,10 +8,11 @@ import os
 import re
 
 import numpy as np
+from absl import logging
 
-from bert_tf import files, safetensors_files
+from bert_tf import files, huggingface_config, json_files, safetensors_files
 from bert_tf.errors import UserError
-from bert_tf.weight_reader import Stored, WeightReader
+from bert_tf.weight_reader import Stored, WeightReader, listed
 
 # What Hugging Face's class for one head has no place for, the pooler in most
 # cases, goes into this file beside the weights, under the 2018 names. Only this
@@ -118,9 +119,11 @@ class HuggingFaceReader(WeightReader):
         )
         # 2018 name -> (name in the file, Tensor, whether to transpose it)
         self._tensors = self._read_rest(path)
+        # Other names of the word embeddings and of the masked LM's bias.
         self._decoder = tensors.pop(_DECODER, None)
+        self._decoder_bias = None
         if _BIAS in tensors:
-            tensors.pop(_DECODER_BIAS, None)
+            self._decoder_bias = tensors.pop(_DECODER_BIAS, None)
         for name, tensor in tensors.items():
             if name not in self.buffers:
                 self._add(path, name, tensor)
@@ -140,11 +143,7 @@ class HuggingFaceReader(WeightReader):
         }
 
     def _add(self, path, name, tensor):
-        if not safetensors_files.is_float(tensor):
-            raise UserError(
-                f"{path}: {name} is {tensor.dtype}; weights must be floating "
-                "point numbers. Of a quantized model use the original."
-            )
+        _require_float(path, name, tensor)
         meaning, transpose = name_of_2018(
             _BIAS if name == _DECODER_BIAS else name
         )
@@ -167,24 +166,62 @@ class HuggingFaceReader(WeightReader):
     def read(self, name):
         """See WeightReader; float32, whatever the file's dtype."""
         if name == _MASKED_LM_BIAS:
-            self._require_tied_decoder()
+            self._require_same(_WORD_EMBEDDINGS, self._decoder, _DECODER)
+            self._require_same(name, self._decoder_bias, _DECODER_BIAS)
+        return self._read(name)
+
+    def _read(self, name):
         in_file, tensor, transpose = self._tensors[name]
         value = safetensors_files.read_tensor(tensor, in_file)
         return np.ascontiguousarray(value.T) if transpose else value
 
-    def _require_tied_decoder(self):
-        """Checks that the masked LM's output weights are the embeddings."""
-        if self._decoder is None or _WORD_EMBEDDINGS not in self._tensors:
+    def _require_same(self, name, other, other_name):
+        """Checks that what stands twice in the file is the same."""
+        if other is None or name not in self._tensors:
             return
-        embeddings = self.read(_WORD_EMBEDDINGS)
-        decoder = safetensors_files.read_tensor(self._decoder, _DECODER)
-        if not np.array_equal(decoder, embeddings):
+        _require_float(self.path, other_name, other)
+        value = safetensors_files.read_tensor(other, other_name)
+        if not np.array_equal(value, self._read(name)):
             raise UserError(
-                f"{self.path}: {_DECODER} differs from the word embeddings; "
-                "BERT's masked language model of 2018 has one table for both, "
-                "so that this head cannot be taken over. Without the tensors "
-                "cls.predictions.* the encoder can."
+                f"{self.path}: {other_name} differs from {name}. 2018's masked "
+                "language model has one for both, so that this head cannot be "
+                "taken over. The encoder can: convert_checkpoint.py "
+                "--encoder_only."
             )
+
+    def log_left_out(self):
+        """Names in the log what a model of 2018's cannot hold of this one."""
+        if self.buffers:
+            logging.info("Left out, no weights: %s.", listed(self.buffers))
+        config = os.path.join(
+            os.path.dirname(self.path), huggingface_config.FILE
+        )
+        given = json_files.read_object(config) if files.is_file(config) else {}
+        names = given.get("architectures") or []
+        others = [name for name in names if name not in CLASSES]
+        if others:
+            logging.warning(
+                "%s is for %s. A head called `classifier` is taken for one of "
+                "texts; nothing here says that it was another.",
+                self.path,
+                ", ".join(map(str, others)),
+            )
+        labels = given.get("id2label") or {}
+        if any(label != f"LABEL_{index}" for index, label in labels.items()):
+            logging.warning("Left out, the labels' names: %s.", labels)
+
+    def slots(self):
+        """See WeightReader; Hugging Face keeps nothing of a run there."""
+        return {}
+
+
+def _require_float(path, name, tensor):
+    if not safetensors_files.is_float(tensor):
+        raise UserError(
+            f"{path}: {name} is {tensor.dtype}; weights must be float32, "
+            "float16 or bfloat16. Save the model as one of these; of a "
+            "quantized model use the original."
+        )
 
 
 # Hugging Face's classes, by the heads they have: the first that a model's heads
@@ -193,6 +230,8 @@ class HuggingFaceReader(WeightReader):
 CLASSES = {
     "BertForQuestionAnswering": ("cls/squad/",),
     "BertForSequenceClassification": ("output_", "bert/pooler/"),
+    # A classifier of pieces needs no pooler.
+    "BertForTokenClassification": ("output_",),
     "BertForPreTraining": (
         "cls/predictions/",
         "cls/seq_relationship/",
@@ -214,10 +253,10 @@ def choose_class(names):
       str, one of CLASSES.
     """
     for name, scopes in CLASSES.items():
-        heads = [scope for scope in scopes if scope != "bert/pooler/"]
-        if all(any(n.startswith(scope) for n in names) for scope in heads):
+        if all(any(n.startswith(scope) for n in names) for scope in scopes):
             return name
-    raise AssertionError("BertModel needs no head.")
+    # One without its pooler.
+    return "BertModel"
 
 
 def has_place(class_name, name):

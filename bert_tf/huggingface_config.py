@@ -1,10 +1,8 @@
 """Hugging Face's `config.json` and 2018's `bert_config.json`."""
 
-import json
-
-from bert_tf import files
 from bert_tf.config import BertConfig
 from bert_tf.errors import UserError
+from bert_tf.json_files import read_object
 
 FILE = "config.json"
 TOKENIZER_FILE = "tokenizer_config.json"
@@ -75,13 +73,15 @@ def read(path):
                 f"{meaning}; only plain BERT models ({key} {plain!r}) can be "
                 "read."
             )
-    activation = given.get("hidden_act", "gelu")
+    activation = given.get("hidden_act") or "gelu"
     if not isinstance(activation, str) or activation not in _ACTIVATIONS:
         raise UserError(
             f"{path}: `hidden_act` is {activation!r}; known are "
             f"{', '.join(_ACTIVATIONS)}."
         )
-    values = {key: given[key] for key in _SHARED_KEYS if key in given}
+    values = {
+        key: given[key] for key in _SHARED_KEYS if given.get(key) is not None
+    }
     # Where a key is missing Hugging Face's default counts.
     values = {"vocab_size": 30522, "type_vocab_size": 2, **values}
     try:
@@ -90,32 +90,6 @@ def read(path):
         )
     except UserError as error:
         raise UserError(f"{path}: {error}") from error
-
-
-def read_object(path):
-    """Reads a JSON object.
-
-    Args:
-      path: str.
-
-    Returns:
-      dict.
-
-    Raises:
-      UserError: unreadable, or no JSON object.
-    """
-    try:
-        given = json.loads(files.read_text(path))
-    except (ValueError, RecursionError) as error:
-        if isinstance(error, UserError):
-            raise
-        raise UserError(f"{path}: not JSON ({error}).") from error
-    if not isinstance(given, dict):
-        raise UserError(
-            f"{path}: a configuration is a JSON object, this is a "
-            f"{type(given).__name__}."
-        )
-    return given
 
 
 def to_hugging_face(config, architecture, num_labels=None):

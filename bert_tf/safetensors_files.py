@@ -8,15 +8,15 @@ A file: 8 bytes, N, little-endian; N bytes of JSON, the header, which gives each
 tensor's dtype, shape and place; then the values, without a gap.
 """
 
-import json
 import os
 import struct
 import typing
 
 import numpy as np
 
-from bert_tf import files
+from bert_tf import files, json_files
 from bert_tf.errors import UserError
+from bert_tf.weight_reader import listed
 
 FILE = "model.safetensors"
 INDEX = "model.safetensors.index.json"
@@ -29,7 +29,7 @@ _BITS = {
     **dict.fromkeys(("U32", "I32", "F32"), 32),
     **dict.fromkeys(("U64", "I64", "F64", "C64"), 64),
 }
-_FLOATS = ("F16", "BF16", "F32", "F64")
+_FLOATS = ("F16", "BF16", "F32")
 
 
 class Tensor(typing.NamedTuple):
@@ -71,6 +71,13 @@ def list_tensors(path):
                 f"{path} says that {tensor} is in {name}, which does not hold "
                 "it. Download all files of the model again."
             )
+    for name, held in tensors.items():
+        more = sorted(held.keys() - weight_map.keys())
+        if more:
+            raise UserError(
+                f"{path} does not name {listed(more)}, which {name} holds. "
+                "Download all files of the model again."
+            )
     return {
         tensor: tensors[name][tensor] for tensor, name in weight_map.items()
     }
@@ -78,8 +85,7 @@ def list_tensors(path):
 
 def _read_index(path):
     """Returns the index's dict of tensor name -> file name, checked."""
-    index = _parse(path, files.read_text(path))
-    weight_map = index.get("weight_map") if isinstance(index, dict) else None
+    weight_map = json_files.read_object(path).get("weight_map")
     if not isinstance(weight_map, dict) or not weight_map:
         raise UserError(
             f"{path} is no index of safetensors files: it lacks `weight_map`, "
@@ -95,31 +101,6 @@ def _read_index(path):
     return weight_map
 
 
-def _parse(path, text):
-    """Parses JSON (str or bytes) in which no key stands twice."""
-
-    def refuse_duplicates(pairs):
-        keys = [key for key, _ in pairs]
-        if len(set(keys)) < len(keys):
-            twice = sorted({key for key in keys if keys.count(key) > 1})
-            raise UserError(
-                f"{path}: {', '.join(twice[:3])} stands twice in its JSON; "
-                "which one counts cannot be known."
-            )
-        return dict(pairs)
-
-    try:
-        return json.loads(text, object_pairs_hook=refuse_duplicates)
-    except UserError:
-        raise
-    # Numbers too long to convert are a ValueError, as bad JSON and bad UTF-8.
-    except (ValueError, RecursionError) as error:
-        raise UserError(
-            f"{path} is damaged, or no such file: its JSON cannot be read "
-            f"({error})."
-        ) from error
-
-
 def _read_header(path):
     if files.is_remote(path):
         raise UserError(
@@ -128,13 +109,18 @@ def _read_header(path):
         )
     with files.naming_failures(path, "read"), open(path, "rb") as stream:
         size = os.fstat(stream.fileno()).st_size
-        (length,) = struct.unpack("<Q", stream.read(8).ljust(8, b"\xff"))
+        if size < 8:
+            raise UserError(
+                f"{path} has {size} bytes: it was not copied to its end, or is "
+                "no safetensors file. Copy it again."
+            )
+        (length,) = struct.unpack("<Q", stream.read(8))
         if length > min(size - 8, _MAX_HEADER_BYTES):
             raise UserError(
                 f"{path} is cut short or no safetensors file: its header would "
                 f"have {length} bytes, the file has {size}. Copy it again."
             )
-        header = _parse(path, stream.read(length))
+        header = json_files.parse(path, stream.read(length))
     if not isinstance(header, dict):
         raise UserError(f"{path}: its header is no JSON object.")
     header.pop("__metadata__", None)
@@ -149,6 +135,12 @@ def _read_header(path):
 
 def _describe(path, name, entry, start):
     """Checks one entry of a header; returns its Tensor."""
+    # isprintable is false for line ends, escape codes and half characters.
+    if not name or not name.isprintable():
+        raise UserError(
+            f"{path}: a tensor is called {name!r}. A name must have letters, "
+            "and only such as can be printed. The file is damaged."
+        )
     entry = entry if isinstance(entry, dict) else {}
     dtype, shape = entry.get("dtype"), entry.get("shape")
     offsets = entry.get("data_offsets")
@@ -198,12 +190,12 @@ def _require_no_gap(path, tensors, start, size):
     if place != size:
         raise UserError(
             f"{path} has {size} bytes, but by its header {place}: it is "
-            "damaged or was not copied to its end. Copy it again."
+            "damaged, or not whole. Copy it again."
         )
 
 
 def is_float(tensor):
-    """Tells whether a Tensor holds numbers that a weight can be made of."""
+    """Tells whether a Tensor holds such numbers as weights: 32 bits or less."""
     return tensor.dtype in _FLOATS
 
 

@@ -113,46 +113,95 @@ def known_shapes(config, stored):
     return {**encoder_shapes(config), **head_shapes(config, num_labels)}
 
 
-def require_config(stored, config, path, config_file):
+def require_config(reader, config, config_file):
     """Checks, without a model, that a checkpoint is one of these sizes.
 
     Args:
-      stored: dict, 2018 name -> Stored.
+      reader: WeightReader.
       config: BertConfig.
-      path: str, the checkpoint, for the message.
       config_file: str, where the configuration comes from.
 
     Raises:
-      UserError: a variable of the encoder, the pooler apart, is missing, or any
-        variable has another shape; all are listed.
+      UserError: a size contradicts the weights; or a variable is missing, of
+        another shape, or no float32. All are listed.
     """
-    known = known_shapes(config, stored)
-    missing = [
-        name
-        for name in encoder_shapes(config)
-        if name not in stored and is_inner(name)
+    stored = reader.model()
+    others = contradictions(reader, config)
+    faults = [("Other sizes", others)]
+    if not others:
+        known = known_shapes(config, stored)
+        faults = [
+            ("Of another shape", _of_another_shape(stored, known)),
+            ("Not float32", _of_another_dtype(stored, known)),
+            ("Not in the file", _missing(stored, known)),
+            (
+                "Not in such a model",
+                [n for n in stored if is_encoders(n) and n not in known],
+            ),
+        ]
+    told = [f"{fault}: {listed(names)}." for fault, names in faults if names]
+    if told:
+        raise UserError(
+            f"The checkpoint {reader.path} is not of the model that "
+            f"{config_file} describes. {' '.join(told)} Use the configuration "
+            "that belongs to it, and all of its files."
+        )
+
+
+def contradictions(reader, config):
+    """Lists (str) what a configuration says otherwise than the weights."""
+    found = sizes(reader.stored)
+    if reader.num_attention_heads:
+        found["num_attention_heads"] = reader.num_attention_heads
+    return [
+        f"`{field}` {getattr(config, field)} ({number} in the weights)"
+        for field, number in found.items()
+        if getattr(config, field) != number
     ]
-    wrong = [
+
+
+def _of_another_shape(stored, known):
+    return [
         f"{name} ({list(stored[name].shape)} in the file, {list(shape)} here)"
         for name, shape in known.items()
-        if name in stored and stored[name].shape != shape
+        if name in stored and stored[name].shape != shape or 0 in shape
     ]
-    more = [name for name in stored if is_encoders(name) and name not in known]
-    faults = [
-        f"{fault}: {listed(names)}."
-        for fault, names in (
-            ("Of another shape", wrong),
-            ("Not in the file", missing),
-            ("Not in such a model", more),
-        )
-        if names
+
+
+def _of_another_dtype(stored, known):
+    return [
+        f"{name} ({stored[name].dtype})"
+        for name in known
+        if name in stored and stored[name].dtype != "float32"
     ]
-    if faults:
-        raise UserError(
-            f"The checkpoint {path} is not of the model that {config_file} "
-            f"describes. {' '.join(faults)} Use the configuration that belongs "
-            "to it."
-        )
+
+
+def _missing(stored, known):
+    """Lists what the encoder lacks, and parts of which only some are there."""
+    return [
+        name
+        for name in known
+        if name not in stored
+        and (is_inner(name) or has_part_of(stored, name, known))
+    ]
+
+
+def has_part_of(stored, name, names):
+    """Tells whether others of a variable's head, or of the pooler, are stored.
+
+    Args:
+      stored: collection of str.
+      name: str, a variable.
+      names: collection of str, all variables of the model.
+    """
+    return any(
+        other in stored for other in names if _part(other) == _part(name)
+    )
+
+
+def _part(name):
+    """Returns the scope (str) of the head or the pooler; "" is a classifier."""
+    return "/".join(name.split("/")[:2]) if "/" in name else ""
 
 
 def sizes(stored):

@@ -16,6 +16,8 @@ from bert_tf.errors import UserError
 
 GLOBAL_STEP = "global_step"
 
+# The last two are of TensorFlow's own Adam.
+_OF_A_RUN = (GLOBAL_STEP, "beta1_power", "beta2_power")
 _MAX_LISTED = 10  # Names in one list of a message.
 
 
@@ -48,6 +50,8 @@ class WeightReader:
 
     # Of what kind the checkpoint is, as a person would say it.
     format_name = None
+    # N, where the weights show it.
+    num_attention_heads = None
 
     def __init__(self, path, stored):
         self.path = path
@@ -75,7 +79,7 @@ class WeightReader:
         return {
             name: description
             for name, description in self.stored.items()
-            if name == GLOBAL_STEP or os.path.dirname(name) in self.stored
+            if name in _OF_A_RUN or os.path.dirname(name) in self.stored
         }
 
     def model(self):
@@ -84,8 +88,20 @@ class WeightReader:
         return {n: entry for n, entry in self.stored.items() if n not in slots}
 
     def global_step(self):
-        """Returns the step (int) of the run that wrote it; 0 if of none."""
-        return int(self.read(GLOBAL_STEP)) if GLOBAL_STEP in self.stored else 0
+        """Returns the step (int) of the run that wrote it; 0 if of none.
+
+        Raises:
+          UserError: what is stored as the step is no whole number.
+        """
+        stored = self.stored.get(GLOBAL_STEP)
+        if stored is None:
+            return 0
+        if stored.shape or not stored.dtype.startswith("int"):
+            raise UserError(
+                f"{self.path}: {GLOBAL_STEP} is {stored}; it must be one whole "
+                "number. The checkpoint is damaged, or of another program."
+            )
+        return int(self.read(GLOBAL_STEP))
 
     def require_fit(self, variables, *, missing, file_only):
         """Checks that what is stored is what a model has.
@@ -119,7 +135,7 @@ class WeightReader:
             )
 
     def _remedy(self):
-        return "Use the bert_config.json that belongs to it."
+        return "Use the configuration that belongs to it, and all of its files."
 
     def _of_another_shape(self, variables):
         wrong = []

@@ -41,6 +41,7 @@ def test_slots_are_what_lies_below_a_variable(tmp_path):
     names = ["w", "w/adam_m", "w/Adam_1", "v/w", "beta1_power", "global_step"]
     prefix = write(tmp_path, dict.fromkeys(names, 1.0))
     assert list(checkpoint_io.CheckpointReader(prefix).slots()) == [
+        "beta1_power",
         "global_step",
         "w/Adam_1",
         "w/adam_m",
@@ -62,7 +63,7 @@ def test_a_message_holds_every_fault(tmp_path):
     with pytest.raises(
         UserError,
         match=r"Of another shape: w \(float32 \[2\] in the file, float32 \[3\] "
-        r"here\)\. Not in the file: x, y\. Not in the model: z\. Use the bert",
+        r"here\)\. Not in the file: x, y\. Not in the model: z\. Use the conf",
     ):
         reader.require_fit(
             {"w": tf.Variable(tf.zeros([3]))},

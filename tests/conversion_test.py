@@ -14,6 +14,7 @@ from bert_tf import (
     conversion,
     model_folder,
     variables,
+    weights_path,
 )
 from bert_tf.config import BertConfig
 from bert_tf.errors import UserError
@@ -52,7 +53,7 @@ def make_source(folder, heads, **more):
 
 
 def convert(source, folder, output_format, **options):
-    path = model_folder.resolve(source)
+    path = weights_path.resolve(source)
     config, _ = model_folder.find_config(None, path)
     folder.mkdir()
     conversion.convert(
@@ -153,14 +154,17 @@ def test_a_span_model_has_no_pooler_among_its_weights(tmp_path, caplog):
     )
 
 
-def test_a_model_without_pooler_is_warned_of(tmp_path, caplog):
+def test_a_class_that_needs_no_pooler_is_taken_without_one(tmp_path, caplog):
+    caplog.set_level(logging.INFO)
     values = make_source(tmp_path / "0", HEADS[:2])
     for name in ("bert/pooler/dense/kernel", "bert/pooler/dense/bias"):
         del values[name]
     prefix = str(tmp_path / "0" / "bert_model.ckpt")
     checkpoint_io.write_in_parts(prefix, values, values.__getitem__)
     convert(tmp_path / "0", tmp_path / "1", "huggingface")
-    assert "has no pooler; BertForPreTraining has one" in caplog.text
+    assert "Hugging Face's class for it: BertForMaskedLM" in caplog.text
+    assert "has no place for cls/seq_relationship/output_bias" in caplog.text
+    assert_holds(tmp_path / "1", values)
 
 
 # What belongs to a run.
@@ -189,6 +193,15 @@ def test_slots_and_step_are_left_out_and_named(
         {n: reader.read(n) for n in reader.stored if n not in slots},
     )
     assert "Left out, of the run: bert/embeddings/LayerNorm" in caplog.text
+
+
+def test_the_encoder_alone(tmp_path):
+    values = make_source(tmp_path / "0", HEADS)
+    convert(tmp_path / "0", tmp_path / "1", "2018", encoder_only=True)
+    assert_holds(
+        tmp_path / "1",
+        {n: v for n, v in values.items() if n.startswith("bert/")},
+    )
 
 
 def test_stripping_leaves_a_third(golden, tmp_path):
@@ -251,12 +264,37 @@ def test_a_model_garden_checkpoint_shows_its_sizes(tmp_path, caplog):
     assert "the activation is taken to be 2018's" in caplog.text
 
 
-def test_where_the_heads_cannot_be_counted_a_configuration_is_needed(tmp_path):
+def test_where_the_heads_cannot_be_counted_a_configuration_is_needed(
+    tmp_path, caplog
+):
     make_source(tmp_path / "0", ())
     reader = checkpoint.open_checkpoint(tmp_path / "0")
     assert conversion.infer_config(reader, "2018") is None
+    assert "There is no bert_config.json beside" in caplog.text
     with pytest.raises(UserError, match="--bert_config_file must be given"):
         conversion.infer_config(reader, "huggingface")
+
+
+def test_what_is_no_bert_is_not_copied_for_one(tmp_path):
+    prefix = str(tmp_path / "m")
+    checkpoint_io.write_in_parts(prefix, ["a/b"], lambda _: np.float32([1]))
+    with pytest.raises(UserError, match="is of no BERT.*It has a/b"):
+        conversion.infer_config(checkpoint.open_checkpoint(prefix), "2018")
+
+
+def test_model_garden_s_optimizer_is_no_part_of_2018_s(tmp_path, caplog):
+    caplog.set_level(logging.INFO)
+    values = make_source(tmp_path / "0", ())
+    folder = convert(tmp_path / "0", tmp_path / "1", "model_garden")
+    reader = checkpoint.open_checkpoint(folder)
+    slot = "optimizer/iter/.ATTRIBUTES/VARIABLE_VALUE"
+    reader.slots = lambda: {slot: None}
+    (tmp_path / "2").mkdir()
+    conversion.convert(
+        reader, CONFIG, None, str(tmp_path / "2"), output_format="2018"
+    )
+    assert f"Left out, of the run: {slot}" in caplog.text
+    assert_holds(tmp_path / "2", values)
 
 
 def test_a_full_disk_is_an_error(tmp_path, monkeypatch):
@@ -266,5 +304,5 @@ def test_a_full_disk_is_an_error(tmp_path, monkeypatch):
         raise tf.errors.ResourceExhaustedError(None, None, "no space left")
 
     monkeypatch.setattr(checkpoint_io, "write_in_parts", raise_no_space)
-    with pytest.raises(UserError, match="cannot be written: no space left"):
+    with pytest.raises(UserError, match="cannot be written: no space left on"):
         convert(tmp_path / "0", tmp_path / "1", "2018")

@@ -17,12 +17,14 @@ def run(run_script):
 @pytest.mark.slow
 def test_there_and_back(run, golden, tmp_path):
     there, back = tmp_path / "new" / "there", tmp_path / "back"
+    vocab_file = tmp_path / "pieces.txt"
+    vocab_file.write_text("".join(f"piece{i}\n" for i in range(99)))
     source = golden / "run_pretraining" / "model.ckpt-12"
     result = run(
         f"--input={source}",
         f"--output={there}",
         "--output_format=huggingface",
-        f"--vocab_file={golden / 'tasks' / 'vocab.txt'}",
+        f"--vocab_file={vocab_file}",
     )
     assert result.returncode == 0, result.stderr
     assert "Left out, of the run: bert/embeddings/LayerNorm" in result.stderr
@@ -30,8 +32,6 @@ def test_there_and_back(run, golden, tmp_path):
         f"Written to {there}: config.json, model.safetensors, "
         "tokenizer_config.json, vocab.txt."
     )
-    # An empty folder is as good as none.
-    back.mkdir()
     result = run(f"--input={there}", f"--output={back}")
     assert result.returncode == 0, result.stderr
     assert {path.name for path in back.iterdir()} == {
@@ -82,7 +82,7 @@ def make_folder(folder, **config):
     ("damage", "message"),
     [
         ("none", "Of another shape: bert/pooler/dense/bias ([2] in the file, "),
-        ("cut", "it is damaged or was not copied to its end"),
+        ("cut", "it is damaged, or not whole"),
         ("pickle", "pytorch_model.bin is a pickle"),
         ("roberta", "`model_type` is 'roberta'"),
     ],
@@ -120,6 +120,8 @@ def test_what_cannot_be_read_leaves_no_trace(run, tmp_path, damage, message):
         (["--input=in", "--output=o", "--describe"], "and no --output"),
         (["--input=no", "--output=o"], "--input=no: there is no such checkp"),
         (["--input=in", "--output=in"], "--output=in is there already"),
+        (["--input=in", "--output=."], "--output=. is there already"),
+        (["--input=in", "--describe", "--strip"], "--strip would do nothing"),
         (["--input=in", "--output=gs://b/o"], "name a folder on this machine"),
         (["--input=in", "--output=o", "--vocab_file=v"], "--vocab_file=v: "),
         (["--input=in", "--output=o", "--strip", "True"], "'True'"),

@@ -48,6 +48,14 @@ def test_without_a_configuration_it_says_what_is_unknown(golden):
     assert "configuration: none beside it; the num" in describe(reader)
 
 
+def test_a_configuration_that_does_not_fit_is_told(golden):
+    reader = checkpoint.open_checkpoint(golden / "model" / "gelu")
+    path = str(golden / "model" / "relu_types16" / "bert_config.json")
+    text = describe(reader, BertConfig.from_json_file(path), path)
+    assert "it does not fit: `" in text
+    assert "other variables" not in text
+
+
 def test_variables_that_no_bert_has_are_named(golden):
     folder = golden / "model" / "gelu"
     path = str(folder / "bert_config.json")

@@ -61,7 +61,8 @@ def test_activations_are_written_in_their_words(ours, theirs):
 
 
 def test_what_is_not_said_is_hugging_face_s_default(tmp_path):
-    config = huggingface_config.read(write(tmp_path, {}))
+    contents = {"hidden_act": None, "hidden_size": None}
+    config = huggingface_config.read(write(tmp_path, contents))
     assert config == BertConfig(
         vocab_size=30522, type_vocab_size=2, hidden_act="gelu_erf"
     )
@@ -87,6 +88,7 @@ def test_a_classifier_s_labels_are_counted():
         ({"hidden_act": ["gelu"]}, "known are"),
         ({"hidden_size": 10}, r"\(10\) is not a multiple"),
         ([1], "a JSON object, this is a list"),
+        ({"layer_norm_eps": float("inf")}, "finite and at least 0"),
     ],
 )
 def test_what_is_no_plain_bert_is_refused(tmp_path, contents, match):

@@ -1,5 +1,7 @@
 """Tests of Hugging Face's names and models, against its own results."""
 
+import json
+
 import numpy as np
 import pytest
 import safetensors.numpy
@@ -106,6 +108,10 @@ def test_every_name_comes_back():
 @pytest.mark.parametrize(
     ("scopes", "class_name"),
     [
+        (("-bert/pooler",), "BertModel"),
+        (("cls/predictions", "-bert/pooler"), "BertForMaskedLM"),
+        # Classifiers of texts have a pooler, those of pieces none.
+        (("output_", "-bert/pooler"), "BertForTokenClassification"),
         ((), "BertModel"),
         (("cls/predictions",), "BertForMaskedLM"),
         (("cls/seq_relationship",), "BertForNextSentencePrediction"),
@@ -116,7 +122,13 @@ def test_every_name_comes_back():
     ],
 )
 def test_the_class_follows_from_the_heads(scopes, class_name):
-    names = [name for name in SHAPES if name.startswith(("bert/", *scopes))]
+    left_out = tuple(scope[1:] for scope in scopes if scope[0] == "-")
+    names = [
+        name
+        for name in SHAPES
+        if name.startswith(("bert/", *scopes))
+        and not (left_out and name.startswith(left_out))
+    ]
     assert huggingface.choose_class(names) == class_name
 
 
@@ -319,11 +331,55 @@ def test_a_tied_decoder_is_the_word_embeddings(tmp_path, both):
 def test_a_decoder_of_its_own_is_refused_where_it_is_needed(tmp_path):
     table = np.ones([61, 12], np.float32)
     tensors = masked_lm(**{"cls.predictions.decoder.weight": table})
-    with pytest.raises(UserError, match="differs from the word embeddings"):
+    with pytest.raises(UserError, match="decoder.weight differs from bert/emb"):
         read_all(tmp_path, tensors)
     # The encoder alone can be had.
     report = checkpoint.load_checkpoint(BertEncoder(CONFIG), tmp_path)
     assert "cls/predictions/output_bias" in report.unused
+
+
+def test_a_second_bias_must_be_the_same(tmp_path):
+    bias = np.ones(61, np.float32)
+    tensors = masked_lm(**{"cls.predictions.decoder.bias": bias})
+    with pytest.raises(UserError, match="decoder.bias differs from cls/pred"):
+        read_all(tmp_path, tensors)
+
+
+def test_a_second_name_of_another_type_is_refused(tmp_path):
+    table = np.ones([61, 12], np.int8)
+    tensors = masked_lm(**{"cls.predictions.decoder.weight": table})
+    with pytest.raises(UserError, match="decoder.weight is I8; weights must"):
+        read_all(tmp_path, tensors)
+
+
+def test_nothing_in_it_counts_as_an_optimizer_s(tmp_path):
+    # An adapter below a weight, as a slot lies below its variable.
+    name = "bert.embeddings.word_embeddings.lora_A"
+    tensors = {**weights(), name: np.zeros([2, 2], np.float32)}
+    safetensors.numpy.save_file(tensors, tmp_path / "model.safetensors")
+    reader = checkpoint.open_checkpoint(tmp_path)
+    assert reader.slots() == {}
+    with pytest.raises(UserError, match="Not in the model: .*lora_A"):
+        checkpoint.load_checkpoint(BertEncoder(CONFIG), tmp_path)
+
+
+def test_what_2018_has_no_place_for_is_named(tmp_path, caplog):
+    caplog.set_level("INFO")
+    more = {"bert.embeddings.position_ids": np.arange(23)[None]}
+    tensors = {**weights(), **more}
+    safetensors.numpy.save_file(tensors, tmp_path / "model.safetensors")
+    (tmp_path / "config.json").write_text(
+        json.dumps(
+            {
+                "architectures": ["BertForMultipleChoice"],
+                "id2label": {"0": "O", "1": "LABEL_1"},
+            }
+        )
+    )
+    checkpoint.open_checkpoint(tmp_path).log_left_out()
+    assert "no weights: bert.embeddings.position_ids." in caplog.text
+    assert "is for BertForMultipleChoice." in caplog.text
+    assert "the labels' names: {'0': 'O'" in caplog.text
 
 
 def test_two_names_of_one_variable_are_refused(tmp_path):

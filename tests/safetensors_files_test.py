@@ -89,10 +89,13 @@ def test_whole_numbers_are_listed_and_told_from_weights(tmp_path):
         (b'{"w": 1, "w": 2}', 0, "w stands twice"),
         (b'{"w": {"shape": [1], "shape": [2]}}', 0, "shape stands twice"),
         (b"[1]", 0, "no JSON object"),
-        (b'{"w": ', 0, "JSON cannot be read"),
-        (b"\xff\xfe", 0, "JSON cannot be read"),
-        (b"[" * 100_000, 0, "JSON cannot be read"),
-        (b'{"w": ' + b"9" * 5000 + b"}", 0, "JSON cannot be read"),
+        ({"": entry(0, 8, [2])}, 8, "a tensor is called ''"),
+        ({"a\nb": entry(0, 8, [2])}, 8, r"called 'a\\nb'"),
+        (b'{"\\ud800": 1}', 0, "only such as can be printed"),
+        (b'{"w": ', 0, "not JSON"),
+        (b"\xff\xfe", 0, "not JSON"),
+        (b"[" * 100_000, 0, "not JSON"),
+        (b'{"w": ' + b"9" * 5000 + b"}", 0, "not JSON"),
     ],
 )
 def test_a_header_that_lies_is_refused(tmp_path, header, num_bytes, match):
@@ -100,11 +103,18 @@ def test_a_header_that_lies_is_refused(tmp_path, header, num_bytes, match):
     assert_refused(path, match)
 
 
-@pytest.mark.parametrize("content", [b"", b"\x05", struct.pack("<Q", 2**63)])
-def test_a_header_longer_than_the_file_is_refused(tmp_path, content):
+@pytest.mark.parametrize(
+    ("content", "match"),
+    [
+        (b"", "has 0 bytes: it was not copied to its end"),
+        (b"\x05", "has 1 bytes: it was not copied to its end"),
+        (struct.pack("<Q", 2**63), "cut short or no safetensors file"),
+    ],
+)
+def test_a_header_longer_than_the_file_is_refused(tmp_path, content, match):
     path = tmp_path / "m.safetensors"
     path.write_bytes(content)
-    assert_refused(str(path), "cut short or no safetensors file")
+    assert_refused(str(path), match)
 
 
 def test_a_huge_header_is_not_read(tmp_path):
@@ -172,11 +182,25 @@ def test_an_index_opens_nothing_outside_its_folder(tmp_path, name):
     assert_refused(path, "in the index's own folder")
 
 
-@pytest.mark.parametrize("text", ["{}", "[]", '{"weight_map": {}}'])
-def test_an_index_without_a_map_is_refused(tmp_path, text):
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        ("{}", "lacks `weight_map`"),
+        ('{"weight_map": {}}', "lacks `weight_map`"),
+        ("[]", "must hold a JSON object"),
+    ],
+)
+def test_an_index_without_a_map_is_refused(tmp_path, text, match):
     path = tmp_path / safetensors_files.INDEX
     path.write_text(text)
-    assert_refused(str(path), "lacks `weight_map`")
+    assert_refused(str(path), match)
+
+
+def test_a_tensor_that_the_index_leaves_out_is_named(tmp_path):
+    values = {"v": np.float32([1]), "w": np.float32([2])}
+    safetensors.numpy.save_file(values, tmp_path / "1.st")
+    path = write_index(tmp_path, {"v": "1.st"})
+    assert_refused(path, r"does not name w, which 1\.st holds")
 
 
 # Writing.

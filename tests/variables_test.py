@@ -7,7 +7,7 @@ import pytest
 from bert_tf import checkpoint, models, variables
 from bert_tf.config import BertConfig
 from bert_tf.errors import UserError
-from bert_tf.weight_reader import Stored
+from bert_tf.weight_reader import Stored, WeightReader
 
 CONFIG = BertConfig(
     vocab_size=61,
@@ -70,11 +70,24 @@ def test_heads_are_told_by_their_biases():
     assert variables.heads(heads) == list(variables.HEADS)
 
 
+class Reader(WeightReader):
+    """Variables without values."""
+
+    def __init__(self, entries, num_attention_heads=None):
+        super().__init__("p", entries)
+        self.num_attention_heads = num_attention_heads
+
+
+def assert_refused(entries, match, config=CONFIG, **options):
+    with pytest.raises(UserError, match=f"p is not of .* c describes. {match}"):
+        variables.require_config(Reader(entries, **options), config, "c")
+
+
 def test_a_model_that_fits_is_accepted_with_heads_and_without_pooler():
     heads = stored(variables.head_shapes(CONFIG, 3))
-    variables.require_config({**ENCODER, **heads}, CONFIG, "p", "c")
+    variables.require_config(Reader({**ENCODER, **heads}, 3), CONFIG, "c")
     without = {n: s for n, s in ENCODER.items() if variables.is_inner(n)}
-    variables.require_config(without, CONFIG, "p", "c")
+    variables.require_config(Reader(without), CONFIG, "c")
 
 
 @pytest.mark.parametrize(
@@ -82,20 +95,69 @@ def test_a_model_that_fits_is_accepted_with_heads_and_without_pooler():
     [
         (
             {"intermediate_size": 19},
-            r"Of another shape: bert/encoder/layer_0/intermediate/dense/kernel "
-            r"\(\[12, 17\] in the file, \[12, 19\] here\)",
+            r"Other sizes: `intermediate_size` 19 \(17 in the weights\)",
         ),
-        ({"num_hidden_layers": 3}, "Not in the file: bert/encoder/layer_2/att"),
-        ({"num_hidden_layers": 1}, "Not in such a model: bert/encoder/layer_1"),
+        # Whose variables would not fit into memory.
+        ({"num_hidden_layers": 10**9}, "Other sizes: `num_hidden_layers` 1000"),
+        ({"num_hidden_layers": 1}, r"Other sizes: .*1 \(2 in the weights"),
+        (
+            {"num_attention_heads": 6},
+            r"Other sizes: `num_attention_heads` 6 \(3 in the weights\)",
+        ),
     ],
 )
-def test_another_model_is_refused_with_a_list(changes, match):
+def test_other_sizes_are_refused_with_both_numbers(changes, match):
     config = dataclasses.replace(CONFIG, **changes)
-    with pytest.raises(UserError, match=f"p is not of .* c describes. {match}"):
-        variables.require_config(ENCODER, config, "p", "c")
+    assert_refused(ENCODER, match, config, num_attention_heads=3)
 
 
-def test_a_head_of_another_shape_is_refused():
-    head = stored({"cls/predictions/output_bias": (60,)})
-    with pytest.raises(UserError, match=r"output_bias \(\[60\] in the file"):
-        variables.require_config({**ENCODER, **head}, CONFIG, "p", "c")
+def without(*names):
+    return {n: entry for n, entry in ENCODER.items() if n not in names}
+
+
+@pytest.mark.parametrize(
+    ("entries", "match"),
+    [
+        (
+            without("bert/encoder/layer_1/output/dense/bias"),
+            "Not in the file: bert/encoder/layer_1/output/dense/bias",
+        ),
+        # A part of the pooler, and a part of a head.
+        (
+            without("bert/pooler/dense/bias"),
+            "Not in the file: bert/pooler/dense/bias[.]",
+        ),
+        (
+            {**ENCODER, **stored({"cls/predictions/output_bias": (61,)})},
+            "Not in the file: cls/predictions/transform/dense/kernel",
+        ),
+        (
+            {**ENCODER, **stored({"output_bias": (3,)})},
+            "Not in the file: output_weights[.]",
+        ),
+        (
+            {**ENCODER, **stored({"cls/predictions/output_bias": (60,)})},
+            r"Of another shape: cls/predictions/output_bias \(\[60\] in the f",
+        ),
+        (
+            {
+                **ENCODER,
+                **stored({"output_bias": (0,), "output_weights": (0, 12)}),
+            },
+            r"Of another shape: output_weights \(\[0, 12\]",
+        ),
+        (
+            {
+                **ENCODER,
+                "bert/pooler/dense/bias": Stored("float16", (12,)),
+            },
+            r"Not float32: bert/pooler/dense/bias \(float16\)",
+        ),
+        (
+            {**ENCODER, **stored({"bert/encoder/layer_1/more": (2,)})},
+            "Not in such a model: bert/encoder/layer_1/more",
+        ),
+    ],
+)
+def test_what_is_not_a_whole_model_is_refused(entries, match):
+    assert_refused(entries, match)

@@ -47,6 +47,18 @@ def test_names_are_sorted_and_described():
     assert reader.global_step() == 7
 
 
+@pytest.mark.parametrize(
+    "value", [np.float32(1), np.int64([1, 2])], ids=["float", "two"]
+)
+def test_a_step_that_is_no_whole_number_is_an_error(value):
+    reader = Reader()
+    reader.values["global_step"] = value
+    entry = Stored(value.dtype.name, value.shape)
+    reader.stored["global_step"] = entry
+    with pytest.raises(UserError, match="must be one whole number"):
+        reader.global_step()
+
+
 def test_variables_are_set():
     variable = tf.Variable([0.0, 0.0])
     Reader().assign({"w": variable})
@@ -61,5 +73,6 @@ def test_what_does_not_fit_is_listed_under_its_fault():
         "The checkpoint a path does not fit the model. Of another shape: "
         "w (float32 [2] in the file, float32 [1] here), "
         "b (float32 [1] in the file, int32 [1] here). Not in the file: m. "
-        "Not in the model: f. Use the bert_config.json that belongs to it."
+        "Not in the model: f. Use the configuration that belongs to it, and "
+        "all of its files."
     )

@@ -1,0 +1,73 @@
+"""Making a folder that is there only once it is whole."""
+
+import contextlib
+import glob
+import os
+import shutil
+
+from bert_tf import files
+from bert_tf.errors import UserError
+
+
+def require_new_folder(path, flag):
+    """Checks that a folder can be made where a flag says.
+
+    Args:
+      path: str, the flag's value.
+      flag: str, its name without dashes, for the message.
+
+    Raises:
+      UserError: `path` is remote, or there already.
+    """
+    if files.is_remote(path):
+        raise UserError(f"--{flag}={path}: name a folder on this machine.")
+    # An empty one may be a mount point, or where a shell stands: neither can be
+    # replaced.
+    if os.path.lexists(path):
+        raise UserError(
+            f"--{flag}={path} is there already. Name a folder that is not."
+        )
+
+
+@contextlib.contextmanager
+def making_folder(path, flag):
+    """Gives a folder to fill; on success it becomes `path` in one step.
+
+    Args:
+      path: str, see `require_new_folder`.
+      flag: str, the flag that gave it, for the messages.
+
+    Yields:
+      str, a folder beside it. After an exception it is removed.
+
+    Raises:
+      UserError: see `require_new_folder`; or the disk does not take it.
+    """
+    require_new_folder(path, flag)
+    path = os.path.realpath(path)
+    parent, name = os.path.split(path)
+    files.make_output_folder(parent, flag)
+    _remove_abandoned(parent, name)
+    beside = os.path.join(parent, f".{name}.{os.getpid()}.incomplete")
+    try:
+        with files.naming_failures(path, "written"):
+            os.mkdir(beside)
+            yield beside
+            os.rename(beside, path)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+def _remove_abandoned(parent, name):
+    """Removes what processes left that were killed while they made a folder."""
+    pattern = os.path.join(glob.escape(parent), f".{glob.escape(name)}.*")
+    for path in glob.glob(f"{pattern}.incomplete"):
+        process = path.split(".")[-2]
+        if not process.isdecimal():
+            continue
+        try:
+            os.kill(int(process), 0)  # sends nothing
+        except ProcessLookupError:
+            shutil.rmtree(path, ignore_errors=True)
+        except OSError:
+            continue  # It runs, as another user.

@@ -1,0 +1,127 @@
+"""What --init_checkpoint names.
+
+A path may be
+
+    a 2018 or Model Garden checkpoint's prefix, or one of its files
+    a folder that training wrote: the newest checkpoint
+    the folder of a release: bert_model.ckpt, bert_config.json, vocab.txt
+    a Hugging Face folder: model.safetensors, config.json, vocab.txt
+    one of its files: model.safetensors, model.safetensors.index.json
+
+TensorFlow is not imported here, so that a wrong path is reported at once.
+"""
+
+import os
+
+from bert_tf import checkpoint_files, files, safetensors_files
+from bert_tf.errors import UserError
+
+RELEASE_PREFIX = "bert_model.ckpt"
+
+_SAFETENSORS = (".safetensors", ".safetensors.index.json")
+_PICKLES = (".bin", ".pt", ".pth", ".pkl", ".bin.index.json")
+# Other forms in which Hugging Face folders hold weights.
+_OTHERS = (".h5", ".msgpack", ".ot", ".onnx", ".gguf")
+_CONVERSION = (
+    'python -c "import torch, safetensors.torch as s; s.save_file({name: '
+    "tensor.contiguous().clone() for name, tensor in torch.load("
+    "'pytorch_model.bin', map_location='cpu', weights_only=True).items()}, "
+    "'model.safetensors', metadata={'format': 'pt'})\""
+)
+
+
+def is_safetensors(path):
+    """Tells whether a resolved path (str) is of safetensors files."""
+    return path.endswith(_SAFETENSORS)
+
+
+def resolve(path, flag="init_checkpoint"):
+    """Finds the weights that a flag's value means.
+
+    Args:
+      path: str or os.PathLike, see the top of this file.
+      flag: str, the flag's name without dashes, for the messages.
+
+    Returns:
+      str: a checkpoint's prefix, or a safetensors file or index.
+
+    Raises:
+      UserError: there are no weights, several, or only such as are not read.
+    """
+    path = os.fspath(path) if path else ""
+    if files.is_folder(path):
+        return _resolve_folder(path, flag)
+    if path and files.is_file(path):
+        if is_safetensors(path):
+            return path
+        _refuse_other_weights(path, [os.path.basename(path)], flag)
+    return checkpoint_files.resolve_checkpoint(path, flag)
+
+
+def _resolve_folder(path, flag):
+    state = os.path.join(path, checkpoint_files.STATE_FILE)
+    release = os.path.join(path, RELEASE_PREFIX)
+    if files.is_file(state):
+        return checkpoint_files.resolve_checkpoint(path, flag)
+    if files.is_file(f"{release}.index"):
+        return checkpoint_files.resolve_checkpoint(release, flag)
+    for name in (safetensors_files.FILE, safetensors_files.INDEX):
+        if files.is_file(os.path.join(path, name)):
+            return os.path.join(path, name)
+    entries = [] if files.is_remote(path) else files.list_folder(path)
+    prefixes = [
+        os.path.join(path, entry.removesuffix(".index"))
+        for entry in entries
+        if entry.endswith(".index") and not entry.startswith(".")
+    ]
+    # BioBERT, for one, calls its checkpoint model.ckpt-1000000.
+    if len(prefixes) == 1:
+        return checkpoint_files.resolve_checkpoint(prefixes[0], flag)
+    if prefixes:
+        return checkpoint_files.resolve_checkpoint(path, flag)
+    _refuse_other_weights(path, entries, flag)
+    safetensors = [entry for entry in entries if is_safetensors(entry)]
+    raise UserError(
+        f"--{flag}={path}: this folder holds neither a checkpoint (.index, "
+        f".data-...) nor {safetensors_files.FILE}"
+        + (f"; name one of {', '.join(safetensors)}." if safetensors else ".")
+    )
+
+
+def _refuse_other_weights(path, names, flag):
+    pickles = [name for name in names if name.endswith(_PICKLES)]
+    if pickles:
+        raise UserError(
+            f"--{flag}={path}: {pickles[0]} is a pickle, which can run any "
+            "program when it is read, and is not read here. Where PyTorch is "
+            "installed, in the folder of that file, make a safetensors file of "
+            f"it: {_CONVERSION}"
+        )
+    others = [name for name in names if name.endswith(_OTHERS)]
+    if others:
+        raise UserError(
+            f"--{flag}={path}: weights in the form of {others[0]} are not "
+            "read. Look for the model's model.safetensors or its 2018 "
+            "checkpoint (bert_model.ckpt.index and .data-...)."
+        )
+
+
+def find_weights(output_dir, init_checkpoint):
+    """Finds the weights that a run begins with.
+
+    Args:
+      output_dir: str or None, the run's folder.
+      init_checkpoint: str or None, the flag; checked in any case.
+
+    Returns:
+      str, a prefix or a safetensors file: the newest checkpoint in the folder,
+      else that of the flag; None for random weights.
+
+    Raises:
+      UserError: see `resolve` and `checkpoint_files.latest_checkpoint`.
+    """
+    given = None
+    if init_checkpoint is not None:
+        given = resolve(init_checkpoint)
+    latest = checkpoint_files.latest_checkpoint(output_dir or "")
+    return latest or given
