@@ -22,7 +22,7 @@ import os
 
 from absl import flags
 
-from bert_tf import common_flags, files, model_folder
+from bert_tf import common_flags, files, model_folder, weights_path
 from bert_tf.errors import UserError
 
 FLAGS = flags.FLAGS
@@ -107,9 +107,9 @@ def check_flags():
     if not FLAGS.do_train and not FLAGS.do_eval:
         raise UserError("Give --do_train, --do_eval or both.")
     common_flags.check_tpu(FLAGS.use_tpu, FLAGS.tpu_name, FLAGS.master)
-    checkpoint = None
-    if FLAGS.init_checkpoint is not None:
-        checkpoint = model_folder.resolve(FLAGS.init_checkpoint)
+    checkpoint = weights_path.find_weights(
+        FLAGS.output_dir, FLAGS.init_checkpoint
+    )
     config, config_file = model_folder.choose_config(
         FLAGS.bert_config_file, checkpoint
     )
@@ -159,7 +159,10 @@ def main():
             log_steps=FLAGS.log_steps,
             full_loops=FLAGS.use_tpu,
         )
-        job.train(settings, FLAGS.learning_rate, FLAGS.num_warmup_steps)
+        schedule = training.Schedule(
+            FLAGS.learning_rate, FLAGS.num_warmup_steps
+        )
+        job.train(job.records, settings, schedule)
     if FLAGS.do_eval:
         results = job.evaluate(FLAGS.eval_batch_size, FLAGS.max_eval_steps)
         training.write_results(

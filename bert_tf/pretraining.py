@@ -4,29 +4,13 @@ B batch, S max_seq_length, P max_predictions_per_seq, V vocabulary
 """
 
 import dataclasses
-import os
 
 import tensorflow as tf
 import tf_keras
 from absl import logging
 
-from bert_tf import (
-    features,
-    files,
-    input_pipeline,
-    losses,
-    models,
-    starting,
-    training,
-)
-from bert_tf.checkpoint import training_variables, variable_names
-from bert_tf.checkpoint_keeper import CheckpointKeeper
-from bert_tf.config import BertConfig
+from bert_tf import features, input_pipeline, job, losses, models
 from bert_tf.distribution import require_even_batch
-from bert_tf.model_folder import CONFIG_FILE
-from bert_tf.optimization import create_optimizer
-from bert_tf.run_state import RunState
-from bert_tf.weight_reader import GLOBAL_STEP
 
 LOSS_NAMES = ("loss", "masked_lm_loss", "next_sentence_loss")
 
@@ -64,7 +48,7 @@ def _losses(outputs, batch):
         batch["masked_lm_ids"],
         batch["masked_lm_weights"],
     )
-    next_sentence = losses.next_sentence_loss(
+    next_sentence = losses.classification_loss(
         outputs["next_sentence_logits"], batch["next_sentence_labels"]
     )
     return masked_lm, next_sentence
@@ -146,33 +130,28 @@ class Evaluator:
         )
 
 
-@dataclasses.dataclass
-class Job:
+@dataclasses.dataclass(kw_only=True)
+class Job(job.Job):
     """Pre-training and evaluation of one model in one folder.
 
-    job = Job(config, paths, output_dir, ...)
+    job = Job(config=config, paths=paths, output_dir=output_dir, ...)
     job.check_records()
-    job.train(settings, learning_rate, num_warmup_steps)
+    job.train(job.records, settings, schedule)
     results = job.evaluate(eval_batch_size, max_eval_steps)
 
-    Raises:
-      UserError: (by every method) files, flags or checkpoints that do not fit.
+    Attributes:
+      records: input_pipeline.RecordFiles.
     """
 
-    config: BertConfig
+    loss_names = LOSS_NAMES
+
     paths: list  # of str, TFRecord files
-    output_dir: str
     max_seq_length: int  # S
     max_predictions_per_seq: int  # P
-    strategy: tf.distribute.Strategy
-    use_one_hot_embeddings: bool = False  # as suits TPUs
-    init_checkpoint: str | None = None
-    keep_checkpoint_max: int = 5  # 0 keeps all
-    seed: int | None = None  # None: drawn anew
 
     def __post_init__(self):
-        self._model = None  # made by whichever method comes first
-        self._files = input_pipeline.RecordFiles(
+        super().__post_init__()
+        self.records = input_pipeline.RecordFiles(
             paths=self.paths,
             features=features.pretraining_features(
                 self.max_seq_length, self.max_predictions_per_seq
@@ -188,89 +167,17 @@ class Job:
 
     def check_records(self):
         """Checks the first record of every file; see input_pipeline."""
-        input_pipeline.check_first_records(self._files)
+        input_pipeline.check_first_records(self.records)
 
-    def train(self, settings, learning_rate, num_warmup_steps):
-        """Trains to the last step, from wherever weights come.
-
-        Args:
-          settings: training.LoopSettings.
-          learning_rate: float, the peak.
-          num_warmup_steps: int.
-        """
-        require_even_batch(
-            settings.train_batch_size, self.strategy, "train_batch_size"
-        )
-        files.make_output_folder(self.output_dir, "output_dir")
-        starting.refuse_finished_run(self.output_dir, settings.num_train_steps)
-        starting.refuse_other_model(self.output_dir, self.config)
-        seed = starting.seed_everything(self.seed)
-        self._log_plan(settings, learning_rate, num_warmup_steps)
-        with self.strategy.scope():
-            optimizer = create_optimizer(
-                learning_rate, settings.num_train_steps, num_warmup_steps
-            )
-            self._model = self._build_model()
-            optimizer.build(self._model.trainable_variables)
-            self._global_step = optimizer.iterations
-            keeper = self._keeper(training_variables(self._model, optimizer))
-            state = RunState(self._model, self.paths, seed=seed)
-            latest = starting.initialize(
-                self._model, keeper, self.init_checkpoint
-            )
-            if latest is not None:
-                state.restore(keeper.read_companion(latest))
-            files.write_text(
-                os.path.join(self.output_dir, CONFIG_FILE),
-                self.config.to_json_string(),
-            )
-            self._run(settings, optimizer, keeper, state)
-
-    def _run(self, settings, optimizer, keeper, state):
-        dataset = input_pipeline.training_dataset(
-            self._files,
-            batch_size=settings.train_batch_size,
-            seed=state.seed,
-            examples_read=state.examples_read,
-        )
-        trainer = training.Trainer(
-            self._model,
-            optimizer,
-            compute_losses=compute_losses,
-            loss_names=LOSS_NAMES,
-            dataset=self.strategy.experimental_distribute_dataset(dataset),
-        )
-        first_step = int(optimizer.iterations.numpy())
-
-        def describe_run(step):
-            examples = (step - first_step) * settings.train_batch_size
-            return state.describe(state.examples_read + examples)
-
-        with input_pipeline.naming_bad_records(self._files):
-            training.train(trainer, keeper, settings, describe_run=describe_run)
-
-    def _build_model(self):
+    def build_model(self):
+        """See job.Job."""
         return models.pretraining_model(
             self.config, use_one_hot_embeddings=self.use_one_hot_embeddings
         )
 
-    def _keeper(self, variables):
-        return CheckpointKeeper(
-            self.output_dir, variables, self.keep_checkpoint_max
-        )
-
-    def _log_plan(self, settings, learning_rate, num_warmup_steps):
-        logging.info(
-            "Pre-training on %d file(s) of records, %s, %d device(s): %d steps "
-            "of %d examples, learning rate %g after %d steps of warm-up.",
-            len(self.paths),
-            type(self.strategy).__name__,
-            self.strategy.num_replicas_in_sync,
-            settings.num_train_steps,
-            settings.train_batch_size,
-            learning_rate,
-            num_warmup_steps,
-        )
+    def compute_losses(self, model, batch):
+        """See job.Job."""
+        return compute_losses(model, batch)
 
     def evaluate(self, eval_batch_size, max_eval_steps):
         """Evaluates the trained, or else the newest, weights.
@@ -285,24 +192,23 @@ class Job:
         """
         require_even_batch(eval_batch_size, self.strategy, "eval_batch_size")
         with self.strategy.scope():
-            if self._model is None:
-                self._restore_for_evaluation()
+            model = self.ready_model()
             self._log_evaluation(eval_batch_size, max_eval_steps)
             dataset = input_pipeline.evaluation_dataset(
-                self._files,
+                self.records,
                 batch_size=eval_batch_size,
                 num_batches=max_eval_steps,
             )
-            with input_pipeline.naming_bad_records(self._files):
-                results = Evaluator(self._model).evaluate(
+            with input_pipeline.naming_bad_records(self.records):
+                results = Evaluator(model).evaluate(
                     self.strategy.experimental_distribute_dataset(dataset)
                 )
-        return {**results, "global_step": int(self._global_step.numpy())}
+        return {**results, "global_step": self.global_step()}
 
     def _log_evaluation(self, batch_size, steps):
         logging.info("Evaluating on %d batches of %d.", steps, batch_size)
         wanted = steps * batch_size
-        count = input_pipeline.count_records(self._files, wanted)
+        count = input_pipeline.count_records(self.records, wanted)
         if count < wanted:
             logging.info(
                 "There are %d records, so that some count more than once, as "
@@ -311,12 +217,3 @@ class Job:
                 count,
                 count,
             )
-
-    def _restore_for_evaluation(self):
-        starting.refuse_other_model(self.output_dir, self.config)
-        starting.seed_everything(self.seed)
-        self._model = self._build_model()
-        self._global_step = tf.Variable(0, dtype=tf.int64, trainable=False)
-        variables = variable_names(self._model)
-        keeper = self._keeper({**variables, GLOBAL_STEP: self._global_step})
-        starting.initialize(self._model, keeper, self.init_checkpoint)

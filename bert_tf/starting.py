@@ -30,12 +30,13 @@ def seed_everything(seed):
     return seed
 
 
-def refuse_finished_run(output_dir, num_train_steps):
+def refuse_finished_run(output_dir, num_train_steps, length_flag):
     """Checks, before anything is built, that there is a step left to train.
 
     Args:
       output_dir: str, the folder with the run's checkpoints, if any.
       num_train_steps: int.
+      length_flag: str, the flag that makes a run longer, for the message.
 
     Raises:
       UserError: there is none.
@@ -45,8 +46,8 @@ def refuse_finished_run(output_dir, num_train_steps):
     if latest and step >= num_train_steps:
         raise UserError(
             f"The checkpoint in --output_dir={output_dir} is at step {step} "
-            f"and --num_train_steps={num_train_steps}: there is nothing to "
-            "train. Raise --num_train_steps to go on from it, name another "
+            f"and --{length_flag} ends the run at step {num_train_steps}: "
+            "there is nothing to train. Raise it to go on, name another "
             "--output_dir to start anew, or drop --do_train."
         )
 

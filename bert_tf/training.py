@@ -33,14 +33,17 @@ class LoopSettings:
     iterations_per_loop: int = 1000  # the most steps in one call to the device
     log_steps: int = 100
     full_loops: bool = False  # always as long as they may be: on a TPU
+    watch_steps: int | None = None  # when `watch` is called, see `train`
 
     def next_stop(self, step):
         """Returns the next step (int) at which the host has something to do."""
-        periods = (
+        periods = [
             self.save_checkpoints_steps,
             self.iterations_per_loop,
             self.log_steps,
-        )
+        ]
+        if self.watch_steps:
+            periods.append(self.watch_steps)
         return min(
             self.num_train_steps,
             *((step // period + 1) * period for period in periods),
@@ -49,6 +52,15 @@ class LoopSettings:
     def is_due(self, step, period):
         """Tells whether what is done every `period` steps is due at `step`."""
         return step % period == 0 or step == self.num_train_steps
+
+
+@dataclasses.dataclass(frozen=True)
+class Schedule:
+    """How fast is learned, and which flag says how long."""
+
+    learning_rate: float  # the peak
+    num_warmup_steps: int
+    length_flag: str = "num_train_steps"  # for messages
 
 
 class Trainer(orbit.StandardTrainer):
@@ -135,7 +147,7 @@ class Trainer(orbit.StandardTrainer):
         return means
 
 
-def train(trainer, keeper, settings, *, describe_run):
+def train(trainer, keeper, settings, *, describe_run, watch=None):
     """Trains to the last step, with lines, scalars and checkpoints.
 
     Args:
@@ -144,6 +156,8 @@ def train(trainer, keeper, settings, *, describe_run):
       settings: LoopSettings.
       describe_run: function of the step (int) that gives the companion dict of
         the checkpoint taken there.
+      watch: function of the step, called every `settings.watch_steps` and at
+        the end; if it returns False training ends there.
 
     Raises:
       UserError: a loss or gradient is not finite, or no room for a checkpoint.
@@ -165,9 +179,16 @@ def train(trainer, keeper, settings, *, describe_run):
             progress.advance_to(step)
             if settings.is_due(step, settings.log_steps):
                 _report(trainer, progress, summaries)
-            if settings.is_due(step, settings.save_checkpoints_steps):
+            goes_on = True
+            if watch and settings.is_due(step, settings.watch_steps):
+                goes_on = watch(step)
+            if not goes_on or settings.is_due(
+                step, settings.save_checkpoints_steps
+            ):
                 _refuse_bad_weights(trainer, keeper, step)
                 keeper.save(step, describe_run(step))
+            if not goes_on:
+                break
     seconds = time.monotonic() - started
     logging.info(
         "Trained %d steps in %s (%.1f examples/s); the last checkpoint is %s.",

@@ -46,6 +46,11 @@ def settings(num_train_steps, **changes):
     )
 
 
+def train(job, settings, learning_rate, num_warmup_steps):
+    schedule = training.Schedule(learning_rate, num_warmup_steps)
+    job.train(job.records, settings, schedule)
+
+
 def stored(job, step):
     reader = tf.train.load_checkpoint(f"{job.output_dir}/model.ckpt-{step}")
     names = reader.get_variable_to_shape_map()
@@ -55,16 +60,16 @@ def stored(job, step):
 @pytest.mark.slow
 def test_a_resumed_run_ends_where_an_uninterrupted_one_does(make_job, caplog):
     whole = make_job("whole")
-    whole.train(settings(6, save_checkpoints_steps=2), 1e-3, 2)
+    train(whole, settings(6, save_checkpoints_steps=2), 1e-3, 2)
     first = make_job("parts")
-    first.train(settings(6, save_checkpoints_steps=2), 1e-3, 2)
+    train(first, settings(6, save_checkpoints_steps=2), 1e-3, 2)
     # As if it had been killed after step 4, to be started with another seed.
     state_file = f"{first.output_dir}/checkpoint"
     with open(state_file, "w") as stream:
         stream.write('model_checkpoint_path: "model.ckpt-4"\n')
     second = make_job("parts", seed=6)
     with caplog.at_level("INFO", "absl"):
-        second.train(settings(6), 1e-3, 2)
+        train(second, settings(6), 1e-3, 2)
     assert "after the 12 that were read, in the order of seed 5" in caplog.text
     # The same program on the same machine: every bit.
     expected, ended = stored(whole, 6), stored(second, 6)
@@ -75,7 +80,7 @@ def test_a_resumed_run_ends_where_an_uninterrupted_one_does(make_job, caplog):
 
 def test_evaluation_after_training_uses_the_trained_weights(make_job):
     job = make_job("run")
-    job.train(settings(2), 1e-3, 0)
+    train(job, settings(2), 1e-3, 0)
     results = job.evaluate(5, 100)
     assert results["global_step"] == 2
     again = make_job("run").evaluate(5, 100)
@@ -84,7 +89,7 @@ def test_evaluation_after_training_uses_the_trained_weights(make_job):
 
 def test_the_config_is_kept_beside_the_checkpoints(make_job):
     job = make_job("run")
-    job.train(settings(1), 1e-3, 0)
+    train(job, settings(1), 1e-3, 0)
     path = f"{job.output_dir}/bert_config.json"
     assert BertConfig.from_json_file(path) == job.config
 
@@ -95,7 +100,7 @@ def test_a_batch_that_does_not_divide_is_refused(make_job):
 
     job = make_job("run", strategy=FourDevices())
     with pytest.raises(UserError, match="--train_batch_size=3 .* 4 devices"):
-        job.train(settings(1), 1e-3, 0)
+        train(job, settings(1), 1e-3, 0)
     with pytest.raises(UserError, match="--eval_batch_size=5 .* 4 devices"):
         job.evaluate(5, 1)
 

@@ -74,7 +74,10 @@ def test_the_2018_run_is_reproduced(run, words, golden, tmp_path):
     # The same command again: nothing to do, and it says so (F37).
     again = run(*words())
     assert again.returncode == 1
-    assert "is at step 12 and --num_train_steps=12" in again.stderr
+    assert (
+        "is at step 12 and --num_train_steps ends the run at step 12"
+        in again.stderr
+    )
     assert "Traceback" not in again.stderr
 
 

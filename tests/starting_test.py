@@ -41,14 +41,14 @@ def keeper_of(tmp_path):
 
 
 def test_a_finished_run_is_refused(keeper_of, tmp_path):
-    starting.refuse_finished_run(str(tmp_path), 10)
+    starting.refuse_finished_run(str(tmp_path), 10, "a_flag")
     run = Run()
     run.advance(10)
     keeper_of(run).save(10)
-    starting.refuse_finished_run(str(tmp_path), 11)
-    message = f"--output_dir={tmp_path} is at step 10 and --num_train_steps=10"
+    starting.refuse_finished_run(str(tmp_path), 11, "a_flag")
+    message = f"--output_dir={tmp_path} is at step 10 and --a_flag ends .* 10"
     with pytest.raises(UserError, match=message):
-        starting.refuse_finished_run(str(tmp_path), 10)
+        starting.refuse_finished_run(str(tmp_path), 10, "a_flag")
 
 
 def weight(run):

@@ -217,3 +217,24 @@ def test_results_are_written_as_in_2018(tmp_path):
         "masked_lm_accuracy = 0.0\n"
         "next_sentence_accuracy = 0.2\n"
     )
+
+
+def test_watching_is_due_like_a_checkpoint_and_may_end_training(keeper_of):
+    trainer = make_trainer([0.1])
+    keeper = keeper_of(trainer)
+    watched = []
+
+    def watch(step):
+        watched.append(step)
+        return step < 6
+
+    training.train(
+        trainer,
+        keeper,
+        settings(20, save_checkpoints_steps=4, watch_steps=3),
+        describe_run=describe,
+        watch=watch,
+    )
+    assert watched == [3, 6]
+    # Where it ended there is a checkpoint.
+    assert keeper.latest().endswith("model.ckpt-6")

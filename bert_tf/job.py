@@ -1,0 +1,172 @@
+"""What training shares between tasks: weights in, steps, checkpoints out."""
+
+import dataclasses
+import os
+
+import tensorflow as tf
+from absl import logging
+
+from bert_tf import files, input_pipeline, starting, training
+from bert_tf.checkpoint import training_variables, variable_names
+from bert_tf.checkpoint_keeper import CheckpointKeeper
+from bert_tf.config import BertConfig
+from bert_tf.distribution import require_even_batch
+from bert_tf.model_folder import CONFIG_FILE
+from bert_tf.optimization import create_optimizer
+from bert_tf.run_state import RunState
+from bert_tf.weight_reader import GLOBAL_STEP
+
+
+@dataclasses.dataclass(kw_only=True)
+class Job:
+    """One model in one folder. A task is a subclass, which defines
+
+        loss_names                    the keys of the training losses
+        build_model()                 the model, in the strategy's scope
+        compute_losses(model, batch)  a dict of them to float32 scalars
+
+    Raises:
+      UserError: (by every method) files, flags or checkpoints that do not fit.
+    """
+
+    loss_names = ("loss",)
+
+    config: BertConfig
+    output_dir: str
+    strategy: tf.distribute.Strategy
+    use_one_hot_embeddings: bool = False  # as suits TPUs
+    init_checkpoint: str | None = None
+    keep_checkpoint_max: int = 5  # 0 keeps all
+    seed: int | None = None  # None: drawn anew
+
+    def __post_init__(self):
+        self._model = None  # made by whichever method comes first
+        self._global_step = None
+
+    def build_model(self):
+        """Returns a new tf_keras.Model."""
+        raise NotImplementedError
+
+    def compute_losses(self, model, batch):
+        """Runs the model, dropout acting, and computes the training losses.
+
+        Args:
+          model: tf_keras.Model, from `build_model`.
+          batch: dict of the features of a record, batched.
+
+        Returns:
+          dict of `loss_names` to float32 scalars; "loss" is minimised.
+        """
+        raise NotImplementedError
+
+    def train(self, records, settings, schedule, *, watch=None):
+        """Trains to the last step, from wherever weights come.
+
+        Args:
+          records: input_pipeline.RecordFiles.
+          settings: training.LoopSettings.
+          schedule: training.Schedule.
+          watch: function of the step (int), called as `settings` says, that
+            tells whether to go on.
+        """
+        require_even_batch(
+            settings.train_batch_size, self.strategy, "train_batch_size"
+        )
+        files.make_output_folder(self.output_dir, "output_dir")
+        starting.refuse_finished_run(
+            self.output_dir, settings.num_train_steps, schedule.length_flag
+        )
+        starting.refuse_other_model(self.output_dir, self.config)
+        seed = starting.seed_everything(self.seed)
+        self._log_plan(records, settings, schedule)
+        with self.strategy.scope():
+            optimizer = create_optimizer(
+                schedule.learning_rate,
+                settings.num_train_steps,
+                schedule.num_warmup_steps,
+            )
+            self._model = self.build_model()
+            optimizer.build(self._model.trainable_variables)
+            self._global_step = optimizer.iterations
+            keeper = self._keeper(training_variables(self._model, optimizer))
+            state = RunState(self._model, records.paths, seed=seed)
+            latest = starting.initialize(
+                self._model, keeper, self.init_checkpoint
+            )
+            if latest is not None:
+                state.restore(keeper.read_companion(latest))
+            files.write_text(
+                os.path.join(self.output_dir, CONFIG_FILE),
+                self.config.to_json_string(),
+            )
+            self._take_steps(records, settings, optimizer, keeper, state, watch)
+
+    def _take_steps(self, records, settings, optimizer, keeper, state, watch):
+        dataset = input_pipeline.training_dataset(
+            records,
+            batch_size=settings.train_batch_size,
+            seed=state.seed,
+            examples_read=state.examples_read,
+        )
+        trainer = training.Trainer(
+            self._model,
+            optimizer,
+            compute_losses=self.compute_losses,
+            loss_names=self.loss_names,
+            dataset=self.strategy.experimental_distribute_dataset(dataset),
+        )
+        first_step = int(optimizer.iterations.numpy())
+
+        def describe_run(step):
+            examples = (step - first_step) * settings.train_batch_size
+            return state.describe(state.examples_read + examples)
+
+        with input_pipeline.naming_bad_records(records):
+            training.train(
+                trainer,
+                keeper,
+                settings,
+                describe_run=describe_run,
+                watch=watch,
+            )
+
+    def _keeper(self, variables):
+        return CheckpointKeeper(
+            self.output_dir, variables, self.keep_checkpoint_max
+        )
+
+    def _log_plan(self, records, settings, schedule):
+        logging.info(
+            "Training on %d file(s) of records, %s, %d device(s): %d steps of "
+            "%d examples, learning rate %g after %d steps of warm-up.",
+            len(records.paths),
+            type(self.strategy).__name__,
+            self.strategy.num_replicas_in_sync,
+            settings.num_train_steps,
+            settings.train_batch_size,
+            schedule.learning_rate,
+            schedule.num_warmup_steps,
+        )
+
+    def ready_model(self):
+        """Returns the trained model, or else one with the newest weights.
+
+        Call it in the strategy's scope.
+        """
+        if self._model is None:
+            starting.refuse_other_model(self.output_dir, self.config)
+            starting.seed_everything(self.seed)
+            self._model = self.build_model()
+            self._global_step = tf.Variable(0, dtype=tf.int64, trainable=False)
+            variables = variable_names(self._model)
+            keeper = self._keeper({**variables, GLOBAL_STEP: self._global_step})
+            starting.initialize(self._model, keeper, self.init_checkpoint)
+        return self._model
+
+    def global_step_variable(self):
+        """Returns the int64 variable that counts the steps."""
+        return self._global_step
+
+    def global_step(self):
+        """Returns the step (int) of the weights of `ready_model`."""
+        return int(self._global_step.numpy())
