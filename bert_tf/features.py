@@ -52,6 +52,30 @@ def pretraining_features(max_seq_length, max_predictions_per_seq):
     )
 
 
+def classifier_features(max_seq_length, *, label_length=1, label_dtype="int64"):
+    """Lists the features of a record to classify.
+
+    Args:
+      max_seq_length: int, S.
+      label_length: int, how many numbers its label is.
+      label_dtype: str, their type: "int64", or "float32" for a regression.
+
+    Returns:
+      tuple of Feature.
+
+    Source: `file_based_input_fn_builder` in run_classifier.py (2018), where the
+      label was one int64.
+    """
+    s, s_flag = (max_seq_length,), "max_seq_length"
+    return (
+        Feature("input_ids", s, tf.int64, s_flag),
+        Feature("input_mask", s, tf.int64, s_flag),
+        Feature("segment_ids", s, tf.int64, s_flag),
+        Feature("label_ids", (label_length,), tf.as_dtype(label_dtype)),
+        Feature("is_real_example", (1,), tf.int64),
+    )
+
+
 def parse_spec(features):
     """Returns the dict by which `tf.io.parse_example` reads such records."""
     return {

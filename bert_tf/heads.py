@@ -1,13 +1,14 @@
-"""What stands on the encoder: the two heads of pre-training.
+"""What stands on the encoder: the heads of pre-training and of classifying.
 
 Dimension letters: B batch, S sequence length, P masked positions, D
-hidden_size, V vocabulary.
+hidden_size, V vocabulary, L labels.
 """
 
 import tensorflow as tf
 import tf_keras
 
 from bert_tf import layers
+from bert_tf.dropout import Dropout
 from bert_tf.functions import initializer
 
 
@@ -90,33 +91,71 @@ class MaskedLanguageModel(tf_keras.layers.Layer):
         )
 
 
-class NextSentence(tf_keras.layers.Layer):
-    """Scores whether the second segment follows the first.
+class Output(tf_keras.layers.Layer):
+    """Makes logits of vectors, by weights stored one row an output.
 
-    Source: `get_next_sentence_output` in run_pretraining.py (2018).
+    Args:
+      config: BertConfig.
+      num_outputs: int, L.
+      name: str, the scope of its variables.
     """
 
-    def __init__(self, config, *, name="cls/seq_relationship"):
+    def __init__(self, config, num_outputs, *, name):
         super().__init__(name=name)
         self.config = config
+        self.num_outputs = num_outputs
 
     def build(self, input_shape):
         self.output_weights = self.add_weight(
             name="output_weights",
-            shape=[2, self.config.hidden_size],
+            shape=[self.num_outputs, self.config.hidden_size],
             initializer=initializer(self.config),
         )
         self.output_bias = self.add_weight(
             name="output_bias",
-            shape=[2],
+            shape=[self.num_outputs],
             initializer="zeros",
             experimental_autocast=False,
         )
         super().build(input_shape)
 
-    def call(self, pooled_output):
-        """Maps float [B, D] to float32 logits [B, 2]: 0 next, 1 random."""
-        return project(pooled_output, self.output_weights, self.output_bias)
+    def call(self, x):
+        """Maps float [..., D] to float32 [..., L]."""
+        return project(x, self.output_weights, self.output_bias)
+
+
+class NextSentence(Output):
+    """Scores whether the second segment follows the first.
+
+    Maps float [B, D], the pooled output, to float32 logits [B, 2]: 0 next, 1
+    random.
+
+    Source: `get_next_sentence_output` in run_pretraining.py (2018).
+    """
+
+    def __init__(self, config, *, name="cls/seq_relationship"):
+        super().__init__(config, 2, name=name)
+
+
+class Classifier(Output):
+    """Scores the labels of a text or a pair.
+
+    Its variables have no scope in 2018; `checkpoint.variable_names` takes this
+    one off.
+
+    Source: `create_model` in run_classifier.py (2018).
+    """
+
+    SCOPE = "classifier"
+
+    def __init__(self, config, num_outputs):
+        super().__init__(config, num_outputs, name=self.SCOPE)
+        # 2018's rate here is not the configuration's.
+        self.dropout = Dropout(0.1)
+
+    def call(self, pooled_output, training=None):
+        """Maps float [B, D] to float32 logits [B, L]."""
+        return super().call(self.dropout(pooled_output, training=training))
 
 
 def project(x, output_weights, output_bias):

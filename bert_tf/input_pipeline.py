@@ -24,11 +24,15 @@ class RecordFiles:
     `paths`: list of str. `features`: tuple of features.Feature. `limits`: dict,
     feature name -> int, what each of its numbers must stay below (a table has
     so many rows; an accelerator reads beyond its end without a word).
+    `fixed_shapes`: bool, whether all batches are alike, as a TPU wants it. If
+    not, a batch is cut to its longest row, which changes no result, and the
+    last one may be smaller.
     """
 
     paths: list
     features: tuple
     limits: dict
+    fixed_shapes: bool = True
 
 
 def training_dataset(files, *, batch_size, seed, examples_read=0):
@@ -81,6 +85,25 @@ def evaluation_dataset(files, *, batch_size, num_batches):
     return _batches(records, files, batch_size).take(num_batches)
 
 
+def ordered_dataset(files, *, batch_size):
+    """Reads records once, in order.
+
+    Args:
+      files: RecordFiles; with `fixed_shapes` they must fill the last batch, or
+        it is left out.
+      batch_size: int, B.
+
+    Returns:
+      tf.data.Dataset as from `training_dataset`.
+
+    Source: `file_based_input_fn_builder` in run_classifier.py (2018).
+    """
+    records = tf.data.TFRecordDataset(files.paths)
+    return _batches(
+        records, files, batch_size, drop_remainder=files.fixed_shapes
+    )
+
+
 def count_records(files, most):
     """Counts records.
 
@@ -96,7 +119,7 @@ def count_records(files, most):
         return int(records.reduce(0, lambda count, _: count + 1))
 
 
-def _batches(records, files, batch_size):
+def _batches(records, files, batch_size, *, drop_remainder=True):
     spec = parse_spec(files.features)
 
     def parse(serialized):
@@ -105,17 +128,37 @@ def _batches(records, files, batch_size):
             tf.debugging.assert_non_negative(batch[name])
             tf.debugging.assert_less(batch[name], tf.cast(limit, tf.int64))
         # TPUs have no int64 to speak of.
-        return {
+        batch = {
             name: tf.cast(value, tf.int32) if value.dtype == tf.int64 else value
             for name, value in batch.items()
         }
+        return batch if files.fixed_shapes else _trimmed(batch)
 
     # A fixed batch size is what a TPU needs.
     return (
-        records.batch(batch_size, drop_remainder=True)
+        records.batch(batch_size, drop_remainder=drop_remainder)
         .map(parse, num_parallel_calls=tf.data.AUTOTUNE, deterministic=True)
         .prefetch(tf.data.AUTOTUNE)
     )
+
+
+def _trimmed(batch):
+    """Cuts off the columns in which every row has padding.
+
+    Args:
+      batch: dict of tensors; "input_mask", int32 [B, S], is 1 for each row's
+        first pieces.
+
+    Returns:
+      dict, those [B, S] cut to the longest row rounded up to a multiple of 8.
+    """
+    pieces = tf.reduce_max(tf.reduce_sum(batch["input_mask"], axis=-1))
+    length = tf.maximum(8, (pieces + 7) // 8 * 8)
+    texts = ("input_ids", "input_mask", "segment_ids")
+    return {
+        name: value[:, :length] if name in texts else value
+        for name, value in batch.items()
+    }
 
 
 def check_first_records(files):

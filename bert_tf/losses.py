@@ -1,6 +1,6 @@
-"""The two losses of pre-training.
+"""What training makes small: the losses of pre-training and of classifying.
 
-Dimension letters: B batch, P masked positions, V vocabulary.
+Dimension letters: B batch, P masked positions, V vocabulary, L labels.
 """
 
 import tensorflow as tf
@@ -29,21 +29,59 @@ def masked_lm_loss(logits, ids, weights):
     return loss, example_loss
 
 
-def next_sentence_loss(logits, labels):
-    """Averages the cross entropy of the next-sentence labels.
+def classification_loss(logits, labels):
+    """Averages the cross entropy of labels, next-sentence labels included.
 
     Args:
-      logits: float32 [B, 2].
-      labels: int [B] or [B, 1]; 0 the next sentence, 1 a random one.
+      logits: float32 [B, L].
+      labels: int [B] or [B, 1], each in [0, L).
 
     Returns:
       loss: float32 scalar, the mean.
       example_loss: float32 [B].
 
-    Source: `get_next_sentence_output` in run_pretraining.py (2018).
+    Source: `get_next_sentence_output` in run_pretraining.py and `create_model`
+      in run_classifier.py (2018).
     """
     labels = tf.reshape(labels, [-1])
     example_loss = tf.nn.sparse_softmax_cross_entropy_with_logits(
         labels, logits
     )
+    return tf.reduce_mean(example_loss), example_loss
+
+
+def regression_loss(predictions, values):
+    """Averages the squared errors.
+
+    Args:
+      predictions: float32 [B, 1].
+      values: float [B] or [B, 1].
+
+    Returns:
+      loss: float32 scalar, the mean.
+      example_loss: float32 [B].
+
+    Source: none; 2018 had no regression.
+    """
+    errors = tf.reshape(predictions, [-1]) - tf.reshape(values, [-1])
+    return tf.reduce_mean(errors**2), errors**2
+
+
+def multi_label_loss(logits, labels):
+    """Averages the cross entropy of labels of which several may hold.
+
+    Args:
+      logits: float32 [B, L].
+      labels: int [B, L] of 0 and 1.
+
+    Returns:
+      loss: float32 scalar, the mean.
+      example_loss: float32 [B], the mean over the labels.
+
+    Source: none; 2018 had no such task.
+    """
+    label_loss = tf.nn.sigmoid_cross_entropy_with_logits(
+        tf.cast(labels, tf.float32), logits
+    )  # [B, L]
+    example_loss = tf.reduce_mean(label_loss, axis=-1)  # [B]
     return tf.reduce_mean(example_loss), example_loss

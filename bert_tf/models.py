@@ -40,3 +40,31 @@ def pretraining_model(config, *, use_one_hot_embeddings=False):
     model = tf_keras.Model(inputs, outputs, name="pretraining")
     model.encoder = encoder
     return model
+
+
+def classifier_model(config, num_outputs, *, use_one_hot_embeddings=False):
+    """Builds the encoder with a classifier on its pooled output.
+
+    Args:
+      config: BertConfig.
+      num_outputs: int, L.
+      use_one_hot_embeddings: bool, see BertEncoder.
+
+    Returns:
+      A functional tf_keras.Model. Its inputs are BertEncoder's three; its
+      output is a dict of
+        logits: float32 [B, L].
+      Its attribute `encoder` is the BertEncoder.
+
+    Source: `create_model` in run_classifier.py (2018).
+    """
+    encoder = BertEncoder(config, use_one_hot_embeddings=use_one_hot_embeddings)
+    inputs = {
+        key: tf_keras.Input([None], dtype=tf.int32, name=key)
+        for key in INPUT_KEYS
+    }
+    classifier = heads.Classifier(config, num_outputs)
+    outputs = {"logits": classifier(encoder(inputs)["pooled_output"])}
+    model = tf_keras.Model(inputs, outputs, name="classifier")
+    model.encoder = encoder
+    return model

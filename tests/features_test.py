@@ -38,3 +38,23 @@ def test_a_serializer_forgets_the_record_before():
     assert serializer.serialize(VALUES) == features.serialize_example(
         kind, VALUES
     )
+
+
+def test_a_label_is_of_the_task_s_length_and_type():
+    kinds = {
+        "one": features.classifier_features(7),
+        "several": features.classifier_features(7, label_length=3),
+        "number": features.classifier_features(7, label_dtype="float32"),
+    }
+    labels = {
+        name: next(f for f in kind if f.name == "label_ids")
+        for name, kind in kinds.items()
+    }
+    assert [(f.shape, f.dtype) for f in labels.values()] == [
+        ((1,), tf.int64),
+        ((3,), tf.int64),
+        ((1,), tf.float32),
+    ]
+    lengths = {f.name: f.shape for f in kinds["one"]}
+    assert lengths["input_ids"] == lengths["segment_ids"] == (7,)
+    assert lengths["is_real_example"] == (1,)

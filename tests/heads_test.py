@@ -90,6 +90,18 @@ def test_next_sentence():
     )
 
 
+def test_classifier_drops_out_in_training_only():
+    head = heads.Classifier(CONFIG, 3)
+    x = normal(2, 12)
+    head(x)
+    assert head.output_weights.shape == [3, 12]
+    np.testing.assert_allclose(
+        head(x), x @ head.output_weights.numpy().T, atol=2e-6
+    )
+    trained = [head(x, training=True).numpy() for _ in range(2)]
+    assert np.abs(trained[0] - trained[1]).max() > 0
+
+
 @pytest.fixture
 def mixed_bfloat16():
     tf_keras.mixed_precision.set_global_policy("mixed_bfloat16")

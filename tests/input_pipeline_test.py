@@ -264,3 +264,50 @@ def test_errors_that_are_not_about_records_stay_as_they_are(three_files):
         input_pipeline.naming_bad_records(three_files),
     ):
         raise error
+
+
+# Reading once, in order.
+
+
+def classifier_records(path, lengths):
+    """Writes records of S=20 whose rows have so many pieces."""
+    kind = features.classifier_features(20)
+    with tf.io.TFRecordWriter(str(path)) as writer:
+        for index, length in enumerate(lengths):
+            writer.write(
+                features.serialize_example(
+                    kind,
+                    {
+                        "input_ids": [index] * length + [0] * (20 - length),
+                        "input_mask": [1] * length + [0] * (20 - length),
+                        "segment_ids": [0] * 20,
+                        "label_ids": [index],
+                        "is_real_example": [1],
+                    },
+                )
+            )
+    return kind
+
+
+@pytest.mark.parametrize(
+    ("fixed_shapes", "shapes"),
+    # 9 pieces are rounded up to 16, 17 to all of the 20.
+    [(False, [(2, 16), (2, 20), (1, 8)]), (True, [(2, 20), (2, 20)])],
+)
+def test_ordered_batches_are_cut_to_their_longest_row(
+    tmp_path, fixed_shapes, shapes
+):
+    path = tmp_path / "r.tfrecord"
+    kind = classifier_records(path, [3, 9, 17, 20, 1])
+    files = input_pipeline.RecordFiles(
+        [str(path)], kind, {"input_ids": 99}, fixed_shapes=fixed_shapes
+    )
+    batches = list(input_pipeline.ordered_dataset(files, batch_size=2))
+    assert [tuple(b["input_ids"].shape) for b in batches] == shapes
+    labels = [n for b in batches for n in b["label_ids"].numpy().ravel()]
+    assert labels == list(range(len(labels)))
+    for batch in batches:
+        assert batch["input_mask"].shape == batch["input_ids"].shape
+        assert batch["segment_ids"].shape == batch["input_ids"].shape
+        for row, label in zip(batch["input_ids"], batch["label_ids"]):
+            assert set(row.numpy()) <= {int(label[0]), 0}

@@ -8,6 +8,7 @@ import tensorflow as tf
 import tf_keras
 
 from bert_tf import losses, models
+from bert_tf.checkpoint import variable_names
 from bert_tf.config import BertConfig
 
 CASES = ["gelu", "relu_types16"]
@@ -116,7 +117,7 @@ def assert_losses(case, outputs):
     case.assert_equal(loss, "masked_lm_loss")
     case.assert_equal(example_loss, "masked_lm_example_loss")
     case.assert_equal(tf.nn.log_softmax(masked_lm), "masked_lm_log_probs")
-    loss, example_loss = losses.next_sentence_loss(
+    loss, example_loss = losses.classification_loss(
         next_sentence, case.values["next_sentence_labels"]
     )
     case.assert_equal(loss, "next_sentence_loss")
@@ -160,7 +161,7 @@ def gradients_of(case, model):
             case.values["masked_lm_ids"],
             case.values["masked_lm_weights"],
         )
-        next_sentence, _ = losses.next_sentence_loss(
+        next_sentence, _ = losses.classification_loss(
             outputs["next_sentence_logits"],
             case.values["next_sentence_labels"],
         )
@@ -193,4 +194,31 @@ def test_mixed_precision_is_close_and_gives_float32_logits(case, set_policy):
     # bfloat16 keeps 8 bits; the log probabilities are up to 8 in size.
     np.testing.assert_allclose(
         np.reshape(log_probs, expected.shape), expected, atol=0.15
+    )
+
+
+def test_a_classifier_has_2018_s_names_and_its_own_head():
+    config = BertConfig(
+        vocab_size=61,
+        hidden_size=12,
+        num_hidden_layers=1,
+        num_attention_heads=3,
+        intermediate_size=17,
+        max_position_embeddings=23,
+        type_vocab_size=2,
+    )
+    model = models.classifier_model(config, 5)
+    names = variable_names(model)
+    assert list(names)[-2:] == ["output_weights", "output_bias"]
+    assert set(names) - {"output_weights", "output_bias"} == set(
+        variable_names(model.encoder)
+    )
+    ones = tf.ones([2, 7], tf.int32)
+    inputs = {"input_ids": ones, "input_mask": ones, "segment_ids": ones}
+    outputs = model(inputs, training=False)
+    pooled = model.encoder(inputs, training=False)["pooled_output"]
+    np.testing.assert_allclose(
+        outputs["logits"],
+        pooled.numpy() @ names["output_weights"].numpy().T,
+        atol=1e-6,
     )

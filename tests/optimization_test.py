@@ -435,7 +435,7 @@ def train_step(model, optimizer, features):
                 features["masked_lm_ids"],
                 features["masked_lm_weights"],
             )
-            next_sentence_loss, _ = losses.next_sentence_loss(
+            next_sentence_loss, _ = losses.classification_loss(
                 outputs["next_sentence_logits"],
                 features["next_sentence_labels"],
             )
