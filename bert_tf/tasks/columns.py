@@ -1,0 +1,240 @@
+"""--task_name=tsv: a table of your own, whose columns you name."""
+
+import dataclasses
+import logging
+
+from bert_tf.errors import UserError
+from bert_tf.tasks import labels as labels_lib
+from bert_tf.tasks import rows as rows_lib
+from bert_tf.tasks.examples import DataProcessor
+from bert_tf.tasks.labels import Labels
+from bert_tf.tasks.layouts import Column, Layout, make_examples
+
+_READERS = {"tsv": rows_lib.read_tsv, "csv": rows_lib.read_quoted}
+
+
+@dataclasses.dataclass(frozen=True)
+class TableOptions:
+    """What the files train, dev and test of a table are like.
+
+    Their names end in .tsv or .csv, as the format.
+
+    Attributes:
+      text_a_column: str, the column's name in the header, or its number,
+        counted from 0. A name that is itself a number wins.
+      text_b_column: str or None, the same for a second text.
+      label_column: str or None, the same for the label; not used to predict.
+      has_header: bool, is the first row one? If not, columns are numbers.
+      data_format: "tsv": tabs between columns, quotes are text. "csv": commas
+        between columns, and a field may stand in quotes.
+      kind: str, see labels.Labels. For several labels a cell has commas
+        between them and may be empty.
+
+    Raises:
+      UserError: options that do not fit together.
+    """
+
+    text_a_column: str
+    text_b_column: str | None = None
+    label_column: str | None = None
+    has_header: bool = True
+    data_format: str = "tsv"
+    kind: str = labels_lib.CLASSIFICATION
+
+    def __post_init__(self):
+        if not self.text_a_column:
+            raise UserError("--task_name=tsv needs --text_a_column.")
+        if self.data_format not in _READERS:
+            raise UserError(
+                f"--data_format={self.data_format} is unknown; it is "
+                f"{' or '.join(_READERS)}."
+            )
+        columns = dataclasses.asdict(self)
+        for flag in ("text_a_column", "text_b_column", "label_column"):
+            column = columns[flag]
+            if not self.has_header and column and not _is_number(column):
+                raise UserError(
+                    f"--{flag}={column}: without a header a column is a "
+                    "number, counted from 0."
+                )
+
+
+def _is_number(column):
+    return column.isascii() and column.isdecimal()
+
+
+class TableProcessor(DataProcessor):
+    """Reads the files of a table."""
+
+    def __init__(self, options, label_names=()):
+        """Stores its arguments.
+
+        Args:
+          options: TableOptions.
+          label_names: sequence of str, the labels in the order of their ids;
+            for a regression none. See `read_label_names`.
+        """
+        self.options = options
+        self.labels = Labels(options.kind, tuple(label_names))
+
+    def get_labels(self):
+        """See base class; empty for a regression."""
+        return list(self.labels.names)
+
+    def get_train_examples(self, data_dir):
+        """See base class.
+
+        Raises:
+          UserError: see `layouts.make_examples`; a column that is not there.
+        """
+        return self._read_labelled(data_dir, "train")
+
+    def get_dev_examples(self, data_dir):
+        """See base class.
+
+        Raises:
+          UserError: see `layouts.make_examples`; a column that is not there.
+        """
+        return self._read_labelled(data_dir, "dev")
+
+    def get_test_examples(self, data_dir):
+        """See base class; the file need not have the label's column.
+
+        Raises:
+          UserError: see `layouts.make_examples`; a column that is not there.
+        """
+        rows, layout = _read(self.options, data_dir, "test", None)
+        return make_examples(rows, layout, self.labels, "test")
+
+    def _read_labelled(self, data_dir, name):
+        column = _label_column(self.options)
+        rows, layout = _read(self.options, data_dir, name, column)
+        return make_examples(rows, layout, self.labels, name)
+
+
+def read_label_names(options, data_dir):
+    """Reads which labels a table's training file has.
+
+    Args:
+      options: TableOptions.
+      data_dir: str.
+
+    Returns:
+      tuple of str in the order of `labels.sort_labels`; empty for a regression.
+
+    Raises:
+      UserError: the file cannot be read, has no such column, a row without a
+        label, or fewer than two labels (for several a row: none).
+    """
+    column = _label_column(options)
+    if options.kind == labels_lib.REGRESSION:
+        return ()
+    rows, layout = _read(options, data_dir, "train", column)
+    path, position = rows[0].path, layout.label.position
+    rows = rows[1:] if options.has_header else rows
+    is_single = options.kind == labels_lib.CLASSIFICATION
+    if is_single:
+        names = [_one_label(row, position) for row in rows]
+        if not options.has_header:
+            _warn_of_header(names, rows[0])
+    else:
+        cells = (row[position] for row in rows)
+        names = [name for c in cells for name in labels_lib.split_cell(c)]
+    found = labels_lib.sort_labels(set(names))
+    where = f"{path}, column {position}"
+    labels_lib.check_names(found, where, least=2 if is_single else 1)
+    return found
+
+
+def _one_label(row, position):
+    label = row[position]
+    if not label or label != label.strip():
+        raise UserError(
+            f"{row.place}, column {position}: the label is {label!r}. It must "
+            "not be empty nor have white space at its ends."
+        )
+    return label
+
+
+def _warn_of_header(names, first_row):
+    if names.count(names[0]) == 1 and len(names) > 1:
+        logging.getLogger("absl").warning(
+            "%s: no other row has the label %r of this one. If it is a header, "
+            "set --has_header=true.",
+            first_row.place,
+            names[0],
+        )
+
+
+def _label_column(options):
+    if not options.label_column:
+        raise UserError(
+            "To train or evaluate, --task_name=tsv needs --label_column."
+        )
+    return options.label_column
+
+
+def _read(options, data_dir, name, label_column):
+    """Returns the rows of a file and their Layout."""
+    path = rows_lib.find_file(data_dir, f"{name}.{options.data_format}")
+    rows = _READERS[options.data_format](path)
+    layout = _layout(rows[0], options, label_column)
+    if options.has_header:
+        _refuse_stray_delimiters(rows)
+    return rows, layout
+
+
+def _refuse_stray_delimiters(rows):
+    """Refuses a row that says more than the header has names for.
+
+    It has a delimiter inside a text, which would be cut short there, or put in
+    the place of the next column.
+    """
+    num_columns = len(rows[0])
+    for row in rows:
+        if len(row) > num_columns and any(row[num_columns:]):
+            raise UserError(
+                f"{row.place}: {len(row)} columns, but the header has "
+                f"{num_columns}. The line goes on with "
+                f"{row[num_columns][:40]!r}. Take out what separates columns "
+                "but does not here; in a CSV file a text may stand in quotes."
+            )
+
+
+def _layout(first_row, options, label_column):
+    """Returns the Layout of a file that begins with `first_row`."""
+    header = None
+    if options.has_header:
+        header = [name.strip() for name in first_row]
+    text_a, text_b, label = (
+        column and _find_column(column, flag, header, first_row)
+        for column, flag in (
+            (options.text_a_column, "text_a_column"),
+            (options.text_b_column, "text_b_column"),
+            (label_column, "label_column"),
+        )
+    )
+    return Layout(text_a, text_b, label, has_header=options.has_header)
+
+
+def _find_column(column, flag, header, first_row):
+    count = header.count(column) if header else 0
+    if count > 1:
+        raise UserError(
+            f"{first_row.place}: the header has {column!r} {count} times. "
+            f"Rename one, or give --{flag} as a number, counted from 0."
+        )
+    if count == 1:
+        return Column(header.index(column), (column,))
+    if _is_number(column):
+        if int(column) < len(first_row):
+            return Column(int(column))
+        raise UserError(
+            f"{first_row.place}: --{flag}={column}, counted from 0, but there "
+            f"are {len(first_row)} column(s)."
+        )
+    raise UserError(
+        f"{first_row.place}: --{flag}={column}, but the header has "
+        f"{labels_lib.spell(header)}. Name one of these or its number, counted "
+        "from 0; without a header set --has_header=false."
+    )

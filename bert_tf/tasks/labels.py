@@ -1,0 +1,245 @@
+"""Labels: the three kinds of them, as numbers in a record, and as a file."""
+
+import dataclasses
+import functools
+import math
+import os
+
+from bert_tf import files
+from bert_tf.errors import UserError
+
+CLASSIFICATION = "classification"  # One label of several.
+REGRESSION = "regression"  # A number.
+MULTI_LABEL = "multi_label"  # Any number of several labels, none included.
+
+# Beside the checkpoints whose head has these labels.
+LABELS_FILE = "labels.txt"
+
+_LARGEST_FLOAT32 = 3.4028234e38
+
+
+@dataclasses.dataclass(frozen=True)
+class Labels:
+    """What the labels of a task are.
+
+    `kind`: CLASSIFICATION, REGRESSION or MULTI_LABEL. `names`: tuple of str, in
+    the order of their ids; empty for a regression.
+    """
+
+    kind: str
+    names: tuple = ()
+
+    @property
+    def num_outputs(self):
+        """int, L: how many numbers the model gives for an example."""
+        return 1 if self.kind == REGRESSION else len(self.names)
+
+    @property
+    def record_length(self):
+        """int, how many numbers a record's `label_ids` has."""
+        return len(self.names) if self.kind == MULTI_LABEL else 1
+
+    @property
+    def record_dtype(self):
+        """str, the type of these numbers."""
+        return "float32" if self.kind == REGRESSION else "int64"
+
+    @functools.cached_property
+    def _id_of(self):
+        return {name: i for i, name in enumerate(self.names)}
+
+    def encode(self, label):
+        """Returns a label as the numbers of a record.
+
+        Args:
+          label: as in InputExample; None, where nobody asks, gives zeros.
+
+        Returns:
+          list of `record_length` int (float for a regression).
+
+        Raises:
+          UserError: it is not among the names, or no finite number. The
+            message has no place; who knows it puts it before.
+        """
+        if label is None:
+            return [0] * self.record_length
+        if self.kind == REGRESSION:
+            return [_to_number(label)]
+        if self.kind == CLASSIFICATION:
+            return [self._id(label)]
+        ids = [0] * self.record_length
+        for name in split_cell(label):
+            ids[self._id(name)] = 1
+        return ids
+
+    def _id(self, name):
+        try:
+            return self._id_of[name]
+        except KeyError:
+            raise UserError(
+                f"the label {name!r} is unknown. The labels are "
+                f"{spell(self.names)}."
+            ) from None
+
+
+def kind_of(*, multi_label, regression):
+    """Returns the kind that the flags of these names (bool) stand for.
+
+    Raises:
+      UserError: both are set.
+    """
+    if multi_label and regression:
+        raise UserError("Give --multi_label or --regression, not both.")
+    if multi_label:
+        return MULTI_LABEL
+    return REGRESSION if regression else CLASSIFICATION
+
+
+def _to_number(label):
+    try:
+        number = float(label)
+    except ValueError:
+        number = math.nan
+    if not abs(number) <= _LARGEST_FLOAT32:
+        raise UserError(
+            f"the label {label!r} is no number that a regression can learn; it "
+            "must be finite, with a point before the decimals."
+        )
+    return number
+
+
+def split_cell(cell):
+    """Takes a cell of several labels apart.
+
+    Args:
+      cell: str with commas between the labels, or already a list of str.
+
+    Returns:
+      list of str without white space at their ends, none empty.
+    """
+    names = cell.split(",") if isinstance(cell, str) else cell
+    return [name.strip() for name in names if name.strip()]
+
+
+def spell(names):
+    """Writes labels (sequence of str) for a message; of very many, the first.
+
+    Quotes show blanks at their ends.
+    """
+    shown = ", ".join(repr(name) for name in names[:20])
+    return f"{shown} and {len(names) - 20} more" if len(names) > 20 else shown
+
+
+def parse_labels(flag_value):
+    """Reads the value of --labels.
+
+    Args:
+      flag_value: str, labels with commas between them, in the order of ids.
+
+    Returns:
+      tuple of str.
+
+    Raises:
+      UserError: see `check_names`.
+    """
+    names = tuple(name.strip() for name in flag_value.split(","))
+    check_names(names, f"--labels={flag_value}")
+    return names
+
+
+def check_names(names, where, least=2):
+    """Checks labels that a user gave.
+
+    Args:
+      names: tuple of str.
+      where: str, where they come from, to begin the message with.
+      least: int, how many there have to be.
+
+    Raises:
+      UserError: too few, an empty one, one that is there twice or cannot stand
+        in a file of one label a line.
+    """
+    if len(names) < least:
+        raise UserError(
+            f"{where}: {len(names)} label(s) ({spell(names) or 'none'}), but "
+            f"there must be {least} at least."
+        )
+    for name in names:
+        if name != name.strip() or len(name.splitlines()) != 1 or "\t" in name:
+            raise UserError(
+                f"{where}: {name!r} is no label. A label is not empty, has no "
+                "white space at its ends, no tab and no line end."
+            )
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise UserError(
+            f"{where}: {spell(twice)} is there more than once; each label has "
+            "one id."
+        )
+
+
+def sort_labels(names):
+    """Orders labels, the same way on each run.
+
+    Args:
+      names: iterable of str.
+
+    Returns:
+      tuple of str: by value if all are whole numbers, else by code point.
+    """
+    try:
+        # "7" and "07" are two labels of one value.
+        return tuple(sorted(names, key=lambda name: (int(name), name)))
+    except ValueError:
+        return tuple(sorted(names))
+
+
+def write_labels(folder, names):
+    """Stores labels (sequence of str) in a folder's LABELS_FILE.
+
+    Raises:
+      UserError: it cannot be written.
+    """
+    path = os.path.join(folder, LABELS_FILE)
+    files.write_text(path, "".join(f"{name}\n" for name in names))
+
+
+def read_labels(folder):
+    """Reads what `write_labels` stored.
+
+    Args:
+      folder: str.
+
+    Returns:
+      tuple of str, or None if the folder has no such file.
+
+    Raises:
+      UserError: it cannot be read, or holds something else.
+    """
+    path = os.path.join(folder, LABELS_FILE)
+    if not files.is_file(path):
+        return None
+    names = tuple(files.read_text(path).removesuffix("\n").split("\n"))
+    check_names(names, path, least=1)
+    return names
+
+
+def require_same_labels(folder, names, source):
+    """Checks labels against those stored in a folder, if any are.
+
+    Args:
+      folder: str, where a model was trained or continues to be.
+      names: sequence of str, the labels in use, in their order.
+      source: str, where these come from, for the message.
+
+    Raises:
+      UserError: they differ, or only their order does.
+    """
+    stored = read_labels(folder)
+    if stored is not None and stored != tuple(names):
+        raise UserError(
+            f"{os.path.join(folder, LABELS_FILE)} has the labels "
+            f"{spell(stored)}, but {source} has {spell(tuple(names))}. The "
+            "model there knows them by their order. Give the same labels in "
+            "the same order, or train anew in another folder."
+        )

@@ -1,0 +1,185 @@
+"""Which column of a file is what, and rows to examples by it."""
+
+import dataclasses
+import logging
+
+from bert_tf.errors import UserError
+from bert_tf.tasks.examples import InputExample
+
+_logger = logging.getLogger("absl")
+
+# More short rows than this share are no slip in a published file.
+_MOST_SHORT_ROWS = 0.01
+
+
+@dataclasses.dataclass(frozen=True)
+class Column:
+    """A column: where it is known to be, and what headers call it.
+
+    `position`: int from 0, or -1 for the last. `names`: tuple of str.
+    """
+
+    position: int
+    names: tuple = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Layout:
+    """What the columns of a file are.
+
+    `text_a`, `text_b` (or None), `label` (None: the file has none, or nobody
+    asks): Column. `guid`: Column of what identifies a row, or None for its
+    number. `has_header`: is the first row one? `renamed_labels`: dict, a label
+    in the file -> the task's. `skips_short_rows`: are a few rows with too few
+    columns passed over, because the published file has such?
+    """
+
+    text_a: Column
+    text_b: Column | None = None
+    label: Column | None = None
+    guid: Column | None = None
+    has_header: bool = True
+    renamed_labels: dict = dataclasses.field(default_factory=dict)
+    skips_short_rows: bool = False
+
+
+def make_examples(rows, layout, labels, set_type):
+    """Makes an example of each row.
+
+    Where the header names all the columns these are where it says, else where
+    the layout has them.
+
+    Args:
+      rows: list of rows.Row, as read; the header among them if there is one.
+      layout: Layout.
+      labels: labels.Labels; without a label column an example gets the first.
+      set_type: str that begins each guid.
+
+    Returns:
+      list of InputExample.
+
+    Raises:
+      UserError: no row but the header; a row in place of the header; a row
+        with too few columns or an unknown label (each names file and line).
+
+    Source: the `_create_examples` of each processor in run_classifier.py
+      (2018), which had the columns by position alone.
+    """
+    text_a, text_b, label = _locate(rows[0], layout, labels)
+    if layout.has_header:
+        if len(rows) == 1:
+            raise UserError(
+                f"{rows[0].path} has a header, but no row after it."
+            )
+        rows = rows[1:]
+    last = max(text_a, text_b or 0, label or 0)
+    if layout.skips_short_rows:
+        rows = _without_short_rows(rows, last + 1)
+    # As in 2018, so that those who look at the label of a test set see one.
+    dummy = labels.names[0] if labels.names else None
+    return [
+        InputExample(
+            guid=f"{set_type}-{_identify(row, layout)}",
+            text_a=row[text_a],
+            text_b=None if text_b is None else row[text_b],
+            label=dummy
+            if label is None
+            else _label(row, label, layout, labels),
+        )
+        for row in rows
+    ]
+
+
+def _identify(row, layout):
+    # 2018 counts lines from 0, the header too.
+    if layout.guid is None:
+        return row.line_number - 1
+    return row[layout.guid.position]
+
+
+def _label(row, position, layout, labels):
+    label = row[position]
+    label = layout.renamed_labels.get(label, label)
+    try:
+        labels.encode(label)
+    except UserError as error:
+        hint = (
+            " If this line is a header, delete it."
+            if row.line_number == 1
+            else ""
+        )
+        raise UserError(
+            f"{row.place}, column {position}: {error}{hint}"
+        ) from error
+    return label
+
+
+def _locate(first_row, layout, labels):
+    """Returns where text_a, text_b and label are; None for what is not."""
+    columns = (layout.text_a, layout.text_b, layout.label)
+    positions = [column and column.position for column in columns]
+    if not layout.has_header:
+        return positions
+    header = [name.strip() for name in first_row]
+    by_name = [
+        column and _find(header, column.names, first_row) for column in columns
+    ]
+    if all(
+        column is None or found is not None
+        for column, found in zip(columns, by_name)
+    ):
+        return by_name
+    _require_header(first_row, layout, labels)
+    return positions
+
+
+def _find(header, names, first_row):
+    found = [i for i, name in enumerate(header) if name in names]
+    if len(found) > 1:
+        raise UserError(
+            f"{first_row.place}: the header names the column "
+            f"{header[found[0]]!r} {len(found)} times (columns "
+            f"{', '.join(map(str, found))}, counted from 0). Rename those that "
+            "are not meant."
+        )
+    return found[0] if found else None
+
+
+def _require_header(first_row, layout, labels):
+    """Refuses a row of data where the header should be.
+
+    It would be passed over in silence: an example less, and predictions that
+    belong to the rows after theirs.
+    """
+    cell = ""
+    if layout.label and -1 <= layout.label.position < len(first_row):
+        cell = first_row[layout.label.position]
+    try:
+        labels.encode(layout.renamed_labels.get(cell, cell))
+        has_label = bool(cell)
+    except UserError:
+        has_label = False
+    if has_label or first_row[0].isdecimal():
+        raise UserError(
+            f"{first_row.place}: there should be a header, but this is a row "
+            f"({' | '.join(first_row)[:80]!r}). Put a line with the columns' "
+            "names before it; for a table of your own --has_header=false does."
+        )
+
+
+def _without_short_rows(rows, num_columns):
+    short = [row for row in rows if len(row) < num_columns]
+    if not short or len(short) > _MOST_SHORT_ROWS * len(rows):
+        return rows
+    _logger.warning(
+        "%s: %d of %s rows are passed over, since they have fewer than %d "
+        "columns; the published file has some that are broken in two. Lines "
+        "%s.",
+        short[0].path,
+        len(short),
+        f"{len(rows):,}",
+        num_columns,
+        ", ".join(str(row.line_number) for row in short[:10])
+        + (", ..." if len(short) > 10 else ""),
+    )
+    return [row for row in rows if len(row) >= num_columns]

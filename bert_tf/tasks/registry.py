@@ -1,0 +1,247 @@
+"""A task's name to all that belongs to it. A new task is a line in `TASKS`."""
+
+import dataclasses
+import difflib
+import logging
+import os
+import re
+
+from bert_tf import files
+from bert_tf.errors import UserError
+from bert_tf.tasks import glue
+from bert_tf.tasks.columns import TableProcessor
+from bert_tf.tasks.labels import (
+    CLASSIFICATION,
+    MULTI_LABEL,
+    REGRESSION,
+    Labels,
+)
+from bert_tf.tasks.rows import require_data_dir
+from bert_tf.tasks.xnli import XnliProcessor
+
+# --task_name of a table of your own.
+OWN_TABLE = "tsv"
+
+
+@dataclasses.dataclass(frozen=True)
+class ExampleSet:
+    """One set of examples to evaluate on or to predict.
+
+    Attributes:
+      method: str, the processor's method that reads it, given data_dir.
+      suffix: str, what follows the 2018 names of its files and results.
+      optional_file: str or None, the file without which it is left out.
+      submission_file: str or None, the name of its predictions for the GLUE
+        server.
+    """
+
+    method: str
+    suffix: str = ""
+    optional_file: str | None = None
+    submission_file: str | None = None
+
+    def read(self, processor, data_dir):
+        """Returns its list of InputExample; raises what the processor does."""
+        return getattr(processor, self.method)(data_dir)
+
+
+_DEV = ExampleSet("get_dev_examples")
+_TEST = ExampleSet("get_test_examples")
+
+
+@dataclasses.dataclass(frozen=True)
+class Task:
+    """A task.
+
+    Attributes:
+      name: str, as people write it.
+      processor_class: subclass of examples.DataProcessor.
+      kind: str, see labels.Labels.
+      metrics: tuple of str, see metrics.METRICS; what papers report beside the
+        accuracy.
+      evaluation_sets: tuple of ExampleSet.
+      prediction_sets: tuple of ExampleSet.
+    """
+
+    name: str
+    processor_class: type
+    kind: str = CLASSIFICATION
+    metrics: tuple = ()
+    evaluation_sets: tuple = (_DEV,)
+    prediction_sets: tuple = (_TEST,)
+
+    @property
+    def measure(self):
+        """str, the result by which the best weights are known."""
+        if self.metrics:
+            return self.metrics[0]
+        return "eval_accuracy"
+
+    def labels(self, processor):
+        """Returns the Labels of the task's processor."""
+        return Labels(self.kind, tuple(processor.get_labels()))
+
+
+def _submitted_as(name):
+    return (dataclasses.replace(_TEST, submission_file=f"{name}.tsv"),)
+
+
+_MNLI_DEV_SETS = (
+    _DEV,
+    ExampleSet(
+        "get_dev_mismatched_examples",
+        "_mismatched",
+        optional_file="dev_mismatched.tsv",
+    ),
+)
+_MNLI_TEST_SETS = (
+    *_submitted_as("MNLI-m"),
+    ExampleSet(
+        "get_test_mismatched_examples",
+        "_mismatched",
+        optional_file="test_mismatched.tsv",
+        submission_file="MNLI-mm.tsv",
+    ),
+)
+
+
+def _glue_task(name, processor_class, **others):
+    sets = _submitted_as(name)
+    return Task(name, processor_class, **{"prediction_sets": sets, **others})
+
+
+TASKS = (
+    _glue_task("CoLA", glue.ColaProcessor, metrics=("mcc",)),
+    _glue_task("SST-2", glue.Sst2Processor),
+    _glue_task("MRPC", glue.MrpcProcessor, metrics=("f1",)),
+    _glue_task("QQP", glue.QqpProcessor, metrics=("f1",)),
+    _glue_task(
+        "STS-B",
+        glue.StsbProcessor,
+        kind=REGRESSION,
+        metrics=("pearson", "spearman"),
+    ),
+    _glue_task(
+        "MNLI",
+        glue.MnliProcessor,
+        evaluation_sets=_MNLI_DEV_SETS,
+        prediction_sets=_MNLI_TEST_SETS,
+    ),
+    _glue_task("QNLI", glue.QnliProcessor),
+    _glue_task("RTE", glue.RteProcessor),
+    _glue_task("WNLI", glue.WnliProcessor),
+    _glue_task("AX", glue.AxProcessor),
+    Task("XNLI", XnliProcessor),
+    Task(OWN_TABLE, TableProcessor),
+)
+
+_OWN_METRICS = {
+    CLASSIFICATION: (),
+    REGRESSION: ("pearson", "spearman"),
+    MULTI_LABEL: ("micro_f1", "macro_f1"),
+}
+
+
+def find_task(task_name, own_kind=CLASSIFICATION):
+    """Finds a task by its name.
+
+    Args:
+      task_name: str or None, the value of --task_name: in any case, with or
+        without hyphens, underscores and blanks.
+      own_kind: str, what --multi_label and --regression make of a table of
+        your own; see labels.Labels.
+
+    Returns:
+      Task.
+
+    Raises:
+      UserError: no such task; or one of GLUE's or XNLI's whose kind is other.
+    """
+    known = {_plain(task.name): task for task in TASKS}
+    task = known.get(_plain(task_name or ""))
+    if task is None:
+        near = difflib.get_close_matches(_plain(task_name or ""), known, n=1)
+        hint = f" Did you mean {known[near[0]].name}?" if near else ""
+        raise UserError(
+            f"--task_name={task_name or ''} is unknown.{hint} The tasks are "
+            f"{', '.join(t.name for t in TASKS)}; a table of your own is "
+            f"--task_name={OWN_TABLE}."
+        )
+    if task.name == OWN_TABLE:
+        return dataclasses.replace(
+            task, kind=own_kind, metrics=_OWN_METRICS[own_kind]
+        )
+    if own_kind not in (CLASSIFICATION, task.kind):
+        raise UserError(
+            f"--{own_kind} is for --task_name={OWN_TABLE}; {task.name} is a "
+            f"{task.kind}. Leave it out."
+        )
+    return task
+
+
+def _plain(name):
+    return re.sub(r"[-_\s]", "", name).casefold()
+
+
+def make_processor(
+    task, *, xnli_language="zh", table_options=None, label_names=()
+):
+    """Makes a task's processor.
+
+    Args:
+      task: Task.
+      xnli_language: str, for XNLI.
+      table_options: columns.TableOptions, for a table of your own.
+      label_names: sequence of str, its labels.
+
+    Returns:
+      DataProcessor.
+    """
+    if task.processor_class is TableProcessor:
+        return TableProcessor(table_options, label_names)
+    if task.processor_class is XnliProcessor:
+        return XnliProcessor(xnli_language)
+    return task.processor_class()
+
+
+def present_sets(example_sets, data_dir):
+    """Leaves out the optional sets whose file is not there.
+
+    Args:
+      example_sets: tuple of ExampleSet.
+      data_dir: str.
+
+    Returns:
+      list of ExampleSet; the log names the files that are missing.
+
+    Raises:
+      UserError: no such folder.
+    """
+    require_data_dir(data_dir)
+    present = []
+    for example_set in example_sets:
+        name = example_set.optional_file
+        if name is None or files.is_file(os.path.join(data_dir, name)):
+            present.append(example_set)
+        else:
+            logging.getLogger("absl").warning(
+                "%s is not in --data_dir and is left out.", name
+            )
+    return present
+
+
+def require_submission(task):
+    """Checks that the GLUE server takes a task's predictions.
+
+    Args:
+      task: Task.
+
+    Raises:
+      UserError: it does not know the task.
+    """
+    if any(s.submission_file is None for s in task.prediction_sets):
+        known = (t.name for t in TASKS if t.prediction_sets[0].submission_file)
+        raise UserError(
+            f"--glue_submission: {task.name} is not a task of the GLUE "
+            f"server, which takes {', '.join(known)}. Leave it out."
+        )

@@ -1,0 +1,249 @@
+"""Files of rows: TSV as 2018 read it, and CSV with quotes.
+
+Every row knows its file and line, so that whatever is wrong with it can be
+told with its place.
+"""
+
+import os
+import re
+
+from bert_tf import files
+from bert_tf.errors import UserError
+
+
+class Row(list):
+    """The fields (str) of one row.
+
+    A list, as 2018's `DataProcessor` gave: own processors index it as before.
+    Only an index that the row does not have is told by file and line.
+
+    Attributes:
+      path: str, the file.
+      line_number: int from 1, the line on which the row begins.
+    """
+
+    __slots__ = ("line_number", "path")
+
+    def __init__(self, fields, path, line_number):
+        super().__init__(fields)
+        self.path = path
+        self.line_number = line_number
+
+    @property
+    def place(self):
+        """str, where the row stands, to begin a message with."""
+        return f"{self.path}, line {self.line_number}"
+
+    def __getitem__(self, index):
+        try:
+            return super().__getitem__(index)
+        except IndexError as error:
+            start = "".join(self[:1])[:40]
+            raise UserError(
+                f"{self.place}: {len(self)} column(s), but column {index} is "
+                f"needed, counted from 0. The line begins {start!r}. "
+                "Mend or delete it; columns are separated by one tab (in a "
+                "CSV file by a comma)."
+            ) from error
+
+
+def require_data_dir(data_dir):
+    """Checks --data_dir.
+
+    Args:
+      data_dir: str or None, its value.
+
+    Raises:
+      UserError: no value, or no such folder.
+    """
+    if not data_dir:
+        raise UserError("--data_dir must be given.")
+    if not files.is_folder(data_dir):
+        raise UserError(f"--data_dir={data_dir}: there is no such folder.")
+
+
+def find_file(data_dir, *names):
+    """Finds a file of a data set.
+
+    Args:
+      data_dir: str or None, the value of --data_dir.
+      *names: str, the names it may have, the usual one first.
+
+    Returns:
+      str, the path of the first that is there.
+
+    Raises:
+      UserError: no folder, or no such file in it.
+    """
+    require_data_dir(data_dir)
+    paths = [os.path.join(data_dir, name) for name in names]
+    for path in paths:
+        if files.is_folder(path):
+            raise UserError(f"{path} is a folder, but should be a file.")
+        if files.is_file(path):
+            return path
+    raise UserError(
+        f"There is no {' nor '.join(paths)}.{_listing(data_dir)} --data_dir is "
+        "the folder that holds the files of the one task, unpacked."
+    )
+
+
+def _listing(folder):
+    if files.is_remote(folder):
+        return ""
+    names = sorted(os.listdir(folder))
+    shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+    return f" The folder has {shown or 'nothing in it'}."
+
+
+def read_tsv(path):
+    """Reads a file of rows whose columns are separated by tabs.
+
+    Quotes are text like any other. A row ends at LF or CR LF alone. Blank
+    lines at the end are passed over.
+
+    Args:
+      path: str, a local or remote UTF-8 file.
+
+    Returns:
+      list of Row, at least one.
+
+    Raises:
+      UserError: it cannot be read, holds no row, or a line is not UTF-8, has a
+        NUL byte, or is blank and more rows follow (each names the line).
+
+    Source: `DataProcessor._read_tsv` in run_classifier.py (2018), that is
+      Python's csv without a quote character. It gave an empty row for a blank
+      line, kept a byte-order mark, and failed at fields over 131,072
+      characters and at a CR inside a line, which here is text.
+    """
+    return _without_blanks(
+        path,
+        (
+            (number, line.split("\t"), _is_blank(line, "\t"))
+            for number, line in _lines(path)
+        ),
+    )
+
+
+def _is_blank(line, delimiter):
+    # Columns that are all empty are a row.
+    return delimiter not in line and not line.strip()
+
+
+def _lines(path):
+    """Yields (number from 1, str without its end) for each line."""
+    number, line = 0, ""
+    with files.naming_failures(path, "read"), files.open_binary(path) as stream:
+        for number, raw in enumerate(stream, 1):
+            line = _decode(raw, path, number)
+            yield number, line.removesuffix("\n").removesuffix("\r")
+    if number == 1 and "\r" in line.removesuffix("\n").removesuffix("\r"):
+        raise UserError(
+            f"{path}: the lines end in CR alone. Convert the file to LF or "
+            "CR LF."
+        )
+
+
+def _decode(raw, path, number):
+    try:
+        line = raw.decode("utf-8-sig" if number == 1 else "utf-8")
+    except UnicodeDecodeError as error:
+        raise UserError(
+            f"{path}, line {number}: not UTF-8 (byte 0x"
+            f"{error.object[error.start]:02X}). Convert the file to UTF-8."
+        ) from error
+    if "\0" in line:
+        raise UserError(_nul_byte(path, number))
+    return line
+
+
+def _nul_byte(path, number):
+    return (
+        f"{path}, line {number}: a NUL byte, so this is no UTF-8 text. "
+        "Convert the file to UTF-8."
+    )
+
+
+def _without_blanks(path, parsed):
+    """Makes Rows of (line number, fields, is it blank?); refuses gaps."""
+    rows, blank_line = [], None
+    for number, fields, is_blank in parsed:
+        if is_blank:
+            blank_line = blank_line or number
+            continue
+        if blank_line:
+            raise UserError(
+                f"{path}, line {blank_line}: blank, but more rows follow. "
+                "Every row needs a line and every line a row; delete it."
+            )
+        rows.append(Row(fields, path, number))
+    if not rows:
+        raise UserError(f"{path} is empty; it should hold one row a line.")
+    return rows
+
+
+def read_quoted(path, delimiter=",", quotechar='"'):
+    """Reads a file of rows in which a field may stand in quotes.
+
+    A field that begins with a quote ends at the next one, with a doubled quote
+    inside for a quote; it may hold delimiters and line ends. In the middle of
+    a field a quote is text.
+
+    Args:
+      path: str, a local or remote UTF-8 file.
+      delimiter: str of one character.
+      quotechar: str of one character.
+
+    Returns:
+      list of Row, at least one.
+
+    Raises:
+      UserError: as `read_tsv`; also a quote that is never closed, or is closed
+        in the middle of a field (names the line on which it opens).
+    """
+    text = files.read_text(path)
+    if "\0" in text:
+        number = text.count("\n", 0, text.index("\0")) + 1
+        raise UserError(_nul_byte(path, number))
+    return _without_blanks(path, _parse(text, path, delimiter, quotechar))
+
+
+def _parse(text, path, delimiter, quotechar):
+    """Yields (line number, fields, is it blank?) for each row."""
+    d, q = re.escape(delimiter), re.escape(quotechar)
+    pattern = re.compile(
+        f"{q}(?P<quoted>[^{q}]*(?:{q}{q}[^{q}]*)*){q}(?={d}|\r?(?:\n|\\Z))"
+        f"|(?P<broken>{q})"
+        f"|(?P<plain>[^{d}\n]*)"
+    )
+    position, number = 0, 1
+    while position < len(text):
+        start, first_number, fields = position, number, []
+        while True:
+            match = pattern.match(text, position)
+            if match["broken"]:
+                raise UserError(_bad_quote(path, number, quotechar))
+            position = match.end()
+            if match["quoted"] is not None:
+                fields.append(match["quoted"].replace(quotechar * 2, quotechar))
+                number += match["quoted"].count("\n")
+                position += text.startswith("\r", position)
+            else:
+                fields.append(match["plain"])
+            if not text.startswith(delimiter, position):
+                break
+            position += len(delimiter)
+        if match["quoted"] is None:
+            fields[-1] = fields[-1].removesuffix("\r")
+        is_blank = _is_blank(text[start:position], delimiter)
+        yield first_number, fields, is_blank
+        position, number = position + 1, number + 1
+
+
+def _bad_quote(path, number, quotechar):
+    return (
+        f"{path}, line {number}: a field begins with {quotechar} but does not "
+        f"end with one. Inside such a field write {quotechar * 2} for a quote; "
+        "where quotes mean nothing, use a TSV file, in which they are text."
+    )
