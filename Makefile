@@ -1,5 +1,6 @@
 # make demo   installs what a run needs, then raw text -> records ->
-#             pre-training -> evaluation -> a checkpoint to pass on
+#             pre-training -> evaluation -> a checkpoint to pass on ->
+#             a classifier
 # make test   installs the test tools as well and runs all tests
 # make lint   checks format and style
 # make clean  removes .venv and demo_output
@@ -59,10 +60,19 @@ demo:
 	    --seed=1
 	$(RUN) convert_checkpoint.py \
 	    --input=$(DEMO)/model --output=$(DEMO)/released --strip
+	$(RUN) run_classifier.py \
+	    --task_name=tsv --data_dir=$(SAMPLE)/classifier \
+	    --text_a_column=sentence --label_column=kind \
+	    --init_checkpoint=$(DEMO)/model \
+	    --vocab_file=$(SAMPLE)/vocab.txt \
+	    --output_dir=$(DEMO)/classifier \
+	    --do_train --do_eval --do_predict \
+	    --max_seq_length=32 --train_batch_size=16 --learning_rate=1e-3 \
+	    --num_train_epochs=10 --predictions_with_labels --seed=1
 	@echo
 	@echo "Of next_sentence_accuracy 0.9 and more is learned; guessing: 0.6."
 	@echo "Records, checkpoints, TensorBoard events and eval_results.txt:"
-	@ls -1 $(DEMO) $(DEMO)/model $(DEMO)/released
+	@ls -1 $(DEMO) $(DEMO)/model $(DEMO)/released $(DEMO)/classifier
 
 test:
 	$(call install,test,'.[test]')

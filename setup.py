@@ -20,6 +20,7 @@ setup(
     scripts=[
         "convert_checkpoint.py",
         "create_pretraining_data.py",
+        "run_classifier.py",
         "run_pretraining.py",
     ],
     install_requires=[
@@ -29,8 +30,11 @@ setup(
         "tensorflow-text~=2.20.0",
         # orbit, the training loop. Unpinned, pip walks back to 2.13.
         "tf-models-official~=2.20.0",
-        # The progress bar; tf-models-official brings it anyway.
+        # The progress bar, and the metrics of tasks; tf-models-official brings
+        # them anyway.
         "tqdm",
+        "scikit-learn",
+        "scipy",
     ],
     extras_require={
         # Hugging Face's weights: reading and writing safetensors files.

@@ -5,12 +5,14 @@ reads the values.
 """
 
 import logging as std_logging
+import math
 import os
 import sys
 import warnings
 
 from absl import app, flags, logging
 
+from bert_tf import vocabulary
 from bert_tf.errors import UserError
 
 # A script's --help lists the flags of the script: those defined here are its
@@ -136,6 +138,63 @@ def define_init_checkpoint():
     )
 
 
+def define_fine_tuning(*, max_seq_length):
+    """Defines what fine-tuning takes, whatever the task.
+
+    Args:
+      max_seq_length: int, the default of that flag, in which the 2018 scripts
+        differ.
+    """
+    flags.DEFINE_string(
+        "bert_config_file",
+        None,
+        "The model's sizes: a bert_config.json. Without it, the one beside "
+        "--init_checkpoint.",
+    )
+    define_vocabulary()
+    define_init_checkpoint()
+    flags.DEFINE_string(
+        "output_dir",
+        None,
+        "The folder for checkpoints, records, results and predictions. A run "
+        "that finds checkpoints there goes on from the newest.",
+    )
+    define_count(
+        "max_seq_length",
+        max_seq_length,
+        "Pieces of an example, [CLS] and [SEP] included. Shorter ones are "
+        "padded.",
+    )
+    flags.DEFINE_bool("do_train", False, "Train.")
+    flags.DEFINE_bool("do_predict", False, "Predict.")
+    define_count(
+        "train_batch_size", 32, "Examples in a training step, over all devices."
+    )
+    define_count("predict_batch_size", 8, "Examples in a batch of prediction.")
+    _define_number("learning_rate", 5e-5, "The peak of the learning rate.")
+    _define_number(
+        "num_train_epochs",
+        3.0,
+        "How often the training set is gone through, resumed runs included.",
+    )
+    _define_number(
+        "warmup_proportion",
+        0.1,
+        "The share of the steps in which the learning rate rises.",
+        upper_bound=1.0,
+    )
+
+
+def _define_number(name, default, help_text, upper_bound=None):
+    """Defines the flag of a finite number, 0 or more."""
+    flags.DEFINE_float(
+        name, default, help_text, lower_bound=0.0, upper_bound=upper_bound
+    )
+    flags.register_validator(
+        name, math.isfinite, message="It must be a finite number."
+    )
+
+
 def define_tpu():
     """Defines the flags that choose a Cloud TPU, as in 2018."""
     flags.DEFINE_bool("use_tpu", False, "Run on a Cloud TPU.")
@@ -211,6 +270,52 @@ def check_tpu(use_tpu, tpu_name, master):
         raise UserError(
             "--use_tpu needs --tpu_name: the TPU's name, its grpc:// address, "
             "or `local` on a TPU VM."
+        )
+
+
+def check_vocabulary(
+    vocab_file, do_lower_case, checkpoint, config, config_file
+):
+    """Checks a vocabulary against the model that is to know its pieces.
+
+    Args:
+      vocab_file: str.
+      do_lower_case: bool.
+      checkpoint: str or None, the weights.
+      config: BertConfig.
+      config_file: str, where it comes from.
+
+    Raises:
+      UserError: it lacks [CLS] or such, has more pieces than the model, or the
+        weights are a release of the other letter case.
+    """
+    vocabulary.validate_case_matches_checkpoint(do_lower_case, checkpoint)
+    vocab = vocabulary.load_vocab(vocab_file)
+    vocabulary.require_special_tokens(
+        vocab, vocab_file, ("[UNK]", "[CLS]", "[SEP]")
+    )
+    vocabulary.warn_if_case_mismatch(vocab, do_lower_case)
+    check_vocabulary_size(vocab_file, config, config_file)
+
+
+def check_vocabulary_size(vocab_file, config, config_file):
+    """Checks that a model has an embedding for each piece.
+
+    Args:
+      vocab_file: str.
+      config: BertConfig.
+      config_file: str, where it comes from.
+
+    Raises:
+      UserError: it has fewer.
+    """
+    vocab = vocabulary.load_vocab(vocab_file)
+    num_ids = max(vocab.values()) + 1
+    if num_ids > config.vocab_size:
+        raise UserError(
+            f"{vocab_file} has {num_ids} lines, but `vocab_size` in "
+            f"{config_file} is {config.vocab_size}: the model has no embedding "
+            "for the rest. Use the vocab.txt that came with the model."
         )
 
 

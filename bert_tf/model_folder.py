@@ -1,128 +1,40 @@
-"""What --init_checkpoint names: the weights, and what lies beside them.
-
-A path may be
-
-    a 2018 or Model Garden checkpoint's prefix, or one of its files
-    a folder that training wrote: the newest checkpoint
-    the folder of a release: bert_model.ckpt, bert_config.json, vocab.txt
-    a Hugging Face folder: model.safetensors, config.json, vocab.txt
-    one of its files: model.safetensors, model.safetensors.index.json
+"""What lies beside weights: the configuration, the vocabulary, letter case.
 
 TensorFlow is not imported here, so that a wrong path is reported at once.
 """
 
+import json
 import os
 
 from absl import logging
 
-from bert_tf import (
-    checkpoint_files,
-    files,
-    huggingface_config,
-    safetensors_files,
-)
+from bert_tf import files, huggingface_config, json_files, weights_path
 from bert_tf.config import BertConfig
 from bert_tf.errors import UserError
 
 CONFIG_FILE = "bert_config.json"
 VOCAB_FILE = "vocab.txt"
-RELEASE_PREFIX = "bert_model.ckpt"
 
-_SAFETENSORS = (".safetensors", ".safetensors.index.json")
-_PICKLES = (".bin", ".pt", ".pth", ".pkl", ".bin.index.json")
-# Other forms in which Hugging Face folders hold weights.
-_OTHERS = (".h5", ".msgpack", ".ot", ".onnx", ".gguf")
-_CONVERSION = (
-    'python -c "import torch, safetensors.torch as s; s.save_file({name: '
-    "tensor.contiguous().clone() for name, tensor in torch.load("
-    "'pytorch_model.bin', map_location='cpu', weights_only=True).items()}, "
-    "'model.safetensors', metadata={'format': 'pt'})\""
-)
 # Keys that only Hugging Face writes into a configuration.
 _HUGGING_FACE_KEYS = (
     "architectures",
     "model_type",
     "output_hidden_states",
     "pruned_heads",
+    "dtype",
+    "pad_token_id",
     "torch_dtype",
     "transformers_version",
+    "use_cache",
 )
-
-
-def is_safetensors(path):
-    """Tells whether a resolved path (str) is of safetensors files."""
-    return path.endswith(_SAFETENSORS)
-
-
-def resolve(path, flag="init_checkpoint"):
-    """Finds the weights that a flag's value means.
-
-    Args:
-      path: str or os.PathLike, see the top of this file.
-      flag: str, the flag's name without dashes, for the messages.
-
-    Returns:
-      str: a checkpoint's prefix, or a safetensors file or index.
-
-    Raises:
-      UserError: there are no weights, several, or only such as are not read.
-    """
-    path = os.fspath(path) if path else ""
-    if files.is_folder(path):
-        return _resolve_folder(path, flag)
-    if path and files.is_file(path):
-        if is_safetensors(path):
-            return path
-        _refuse_other_weights(path, [os.path.basename(path)], flag)
-    return checkpoint_files.resolve_checkpoint(path, flag)
-
-
-def _resolve_folder(path, flag):
-    state = os.path.join(path, checkpoint_files.STATE_FILE)
-    release = os.path.join(path, RELEASE_PREFIX)
-    if files.is_file(state):
-        return checkpoint_files.resolve_checkpoint(path, flag)
-    if files.is_file(f"{release}.index"):
-        return checkpoint_files.resolve_checkpoint(release, flag)
-    for name in (safetensors_files.FILE, safetensors_files.INDEX):
-        if files.is_file(os.path.join(path, name)):
-            return os.path.join(path, name)
-    entries = [] if files.is_remote(path) else sorted(os.listdir(path))
-    prefixes = [
-        os.path.join(path, entry.removesuffix(".index"))
-        for entry in entries
-        if entry.endswith(".index") and not entry.startswith(".")
-    ]
-    # BioBERT, for one, calls its checkpoint model.ckpt-1000000.
-    if len(prefixes) == 1:
-        return checkpoint_files.resolve_checkpoint(prefixes[0], flag)
-    if not prefixes:
-        _refuse_other_weights(path, entries, flag)
-    return checkpoint_files.resolve_checkpoint(path, flag)
-
-
-def _refuse_other_weights(path, names, flag):
-    pickles = [name for name in names if name.endswith(_PICKLES)]
-    if pickles:
-        raise UserError(
-            f"--{flag}={path}: {pickles[0]} is a pickle, which can run any "
-            "program when it is read, and is not read here. Where PyTorch is "
-            "installed, in the folder of that file, make a safetensors file of "
-            f"it: {_CONVERSION}"
-        )
-    others = [name for name in names if name.endswith(_OTHERS)]
-    if others:
-        raise UserError(
-            f"--{flag}={path}: weights in the form of {others[0]} are not "
-            "read. Look for the model's model.safetensors or its 2018 "
-            "checkpoint (bert_model.ckpt.index and .data-...)."
-        )
 
 
 def config_beside(checkpoint):
     """Returns the configuration (path or None) beside resolved weights."""
     name = (
-        huggingface_config.FILE if is_safetensors(checkpoint) else CONFIG_FILE
+        huggingface_config.FILE
+        if weights_path.is_safetensors(checkpoint)
+        else CONFIG_FILE
     )
     return _beside(checkpoint, name)
 
@@ -146,8 +58,7 @@ def read_config(path):
       UserError: unreadable, not JSON, or impossible values.
     """
     is_hugging_face = os.path.basename(path) == huggingface_config.FILE or any(
-        key in huggingface_config.read_object(path)
-        for key in _HUGGING_FACE_KEYS
+        key in json_files.read_object(path) for key in _HUGGING_FACE_KEYS
     )
     if is_hugging_face:
         return huggingface_config.read(path)
@@ -162,12 +73,24 @@ def choose_config(bert_config_file, checkpoint):
     """
     config, path = find_config(bert_config_file, checkpoint)
     if config is None:
-        raise UserError(
-            "--bert_config_file must be given: there is "
-            + (f"none beside {checkpoint}." if checkpoint else "no checkpoint "
-            "beside which one could lie.")
-        )
+        raise _not_given("bert_config_file", checkpoint)
     return config, path
+
+
+def _not_given(flag, checkpoint):
+    """Returns the error where a file is neither given nor found."""
+    if not checkpoint:
+        return UserError(
+            f"--{flag} must be given: without --init_checkpoint none can lie "
+            "beside it."
+        )
+    where = f"--{flag} must be given: there is none beside {checkpoint}"
+    for name in (CONFIG_FILE, huggingface_config.FILE):
+        # The one that goes with such weights would have been taken.
+        other = _beside(checkpoint, name)
+        if flag == "bert_config_file" and other:
+            where += f" (but {name}, which is for weights of another format)"
+    return UserError(f"{where}.")
 
 
 def find_config(bert_config_file, checkpoint):
@@ -193,8 +116,11 @@ def find_config(bert_config_file, checkpoint):
         return config, bert_config_file
     if beside is None:
         return None, None
+    config = read_config(beside)
     logging.info("--bert_config_file is not given; %s is used.", beside)
-    return read_config(beside), beside
+    if config.hidden_act == "gelu_erf":
+        logging.info("Its GELU is the exact one: hidden_act 'gelu_erf' here.")
+    return config, beside
 
 
 def _is_same_file(one, other):
@@ -242,6 +168,65 @@ def find_vocabulary(vocab_file, checkpoint):
     return beside
 
 
+def choose_lower_case(value, is_given, vocab_file):
+    """Decides whether text is lower-cased.
+
+    Args:
+      value: bool, --do_lower_case.
+      is_given: bool, whether it was on the command line.
+      vocab_file: str. A tokenizer_config.json beside it, Hugging Face's or one
+        of our training's, may say what the model was trained with.
+
+    Returns:
+      bool: the flag if it was given, else what the file says, else the flag;
+      the log says where the two differ.
+    """
+    path = os.path.join(
+        os.path.dirname(vocab_file), huggingface_config.TOKENIZER_FILE
+    )
+    said = None
+    if files.is_file(path):
+        said = json_files.read_object(path).get("do_lower_case")
+    if not isinstance(said, bool) or said == value:
+        return value
+    if is_given:
+        logging.warning(
+            "--do_lower_case is %s, but %s says %s.",
+            str(value).lower(),
+            path,
+            str(said).lower(),
+        )
+        return value
+    logging.info(
+        "--do_lower_case is not given; %s says %s.", path, str(said).lower()
+    )
+    return said
+
+
+def write_vocabulary(folder, vocab_file, do_lower_case):
+    """Leaves with a model what its texts are to be cut up with.
+
+    Args:
+      folder: str, the model's.
+      vocab_file: str.
+      do_lower_case: bool.
+
+    Raises:
+      UserError: a file cannot be read or written.
+    """
+    files.write_bytes(
+        os.path.join(folder, VOCAB_FILE), files.read_bytes(vocab_file)
+    )
+    contents = {
+        "do_lower_case": do_lower_case,
+        "tokenizer_class": "BertTokenizer",
+    }
+    files.write_text(
+        os.path.join(folder, huggingface_config.TOKENIZER_FILE),
+        json.dumps(contents, indent=2, sort_keys=True) + "\n",
+    )
+
+
 def choose_vocabulary(vocab_file, checkpoint):
     """Finds the vocabulary that the flags mean; see `find_vocabulary`.
 
@@ -250,8 +235,5 @@ def choose_vocabulary(vocab_file, checkpoint):
     """
     path = find_vocabulary(vocab_file, checkpoint)
     if path is None:
-        raise UserError(
-            "--vocab_file must be given"
-            + (f": there is none beside {checkpoint}." if checkpoint else ".")
-        )
+        raise _not_given("vocab_file", checkpoint)
     return path

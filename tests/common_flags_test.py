@@ -170,3 +170,32 @@ def test_a_sequence_beyond_the_positions_is_refused():
     message = r"--max_seq_length=25 .* \(24\) in c.json"
     with pytest.raises(UserError, match=message):
         common_flags.check_sequence_length(25, config, "c.json")
+
+
+def test_a_vocabulary_must_fit_the_model(tmp_path):
+    path = tmp_path / "vocab.txt"
+    path.write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\na\n")
+    config = BertConfig(vocab_size=5)
+    common_flags.check_vocabulary(str(path), True, None, config, "c.json")
+    config = BertConfig(vocab_size=4)
+    with pytest.raises(UserError, match="has 5 lines, but `vocab_size` in c"):
+        common_flags.check_vocabulary(str(path), True, None, config, "c.json")
+
+
+def test_a_vocabulary_needs_its_special_pieces(tmp_path):
+    path = tmp_path / "vocab.txt"
+    path.write_text("[PAD]\n[UNK]\n[CLS]\n")
+    config = BertConfig(vocab_size=5)
+    with pytest.raises(UserError, match=r"\[SEP\]"):
+        common_flags.check_vocabulary(str(path), True, None, config, "c.json")
+
+
+def test_a_release_of_the_other_letter_case_is_refused(tmp_path):
+    path = tmp_path / "vocab.txt"
+    path.write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\nA\n")
+    config = BertConfig(vocab_size=5)
+    release = "cased_L-12_H-768_A-12/bert_model.ckpt"
+    with pytest.raises(UserError, match="Set --do_lower_case=false"):
+        common_flags.check_vocabulary(
+            str(path), True, release, config, "c.json"
+        )

@@ -5,7 +5,7 @@ import logging
 
 import pytest
 
-from bert_tf import checkpoint_files, model_folder
+from bert_tf import model_folder
 from bert_tf.config import BertConfig
 from bert_tf.errors import UserError
 
@@ -26,76 +26,6 @@ def make_hugging_face(folder, name="model.safetensors", **config):
         json.dumps({"model_type": "bert", "hidden_act": "gelu", **config})
     )
     return str(folder / name)
-
-
-# The weights.
-
-
-@pytest.mark.parametrize("name", ["bert_model.ckpt", "model.ckpt-1000000"])
-def test_a_release_s_folder_holds_one_checkpoint(tmp_path, name):
-    prefix = make_checkpoint(tmp_path, name)
-    assert model_folder.resolve(tmp_path) == prefix
-    assert model_folder.resolve(prefix) == prefix
-    assert model_folder.resolve(prefix + DATA) == prefix
-
-
-def test_a_training_folder_s_newest_checkpoint_comes_first(tmp_path):
-    make_checkpoint(tmp_path, "bert_model.ckpt")
-    make_checkpoint(tmp_path, "model.ckpt-2")
-    newest = make_checkpoint(tmp_path, "model.ckpt-1")
-    checkpoint_files.write_state(str(tmp_path), [newest])
-    assert model_folder.resolve(tmp_path) == newest
-
-
-@pytest.mark.parametrize(
-    "name", ["model.safetensors", "model.safetensors.index.json"]
-)
-def test_a_hugging_face_folder_and_its_file(tmp_path, name):
-    path = make_hugging_face(tmp_path, name)
-    assert model_folder.resolve(tmp_path) == path
-    assert model_folder.resolve(path) == path
-    assert model_folder.is_safetensors(path)
-
-
-def test_a_2018_checkpoint_comes_before_safetensors(tmp_path):
-    make_hugging_face(tmp_path)
-    prefix = make_checkpoint(tmp_path, "bert_model.ckpt")
-    assert model_folder.resolve(tmp_path) == prefix
-    assert not model_folder.is_safetensors(prefix)
-
-
-def test_of_several_checkpoints_one_must_be_named(tmp_path):
-    make_checkpoint(tmp_path, "a.ckpt")
-    make_checkpoint(tmp_path, "b.ckpt")
-    with pytest.raises(UserError, match=r"Name one.*: a\.ckpt, b\.ckpt\."):
-        model_folder.resolve(tmp_path)
-
-
-@pytest.mark.parametrize("by", ["folder", "file"])
-def test_a_pickle_is_refused_with_the_way_out(tmp_path, by):
-    path = tmp_path / "pytorch_model.bin"
-    path.write_text("some bytes")
-    with pytest.raises(UserError, match="pytorch_model.bin is a pickle.*torch"):
-        model_folder.resolve(tmp_path if by == "folder" else path)
-
-
-@pytest.mark.parametrize("by", ["folder", "file"])
-def test_another_form_of_weights_is_named(tmp_path, by):
-    path = tmp_path / "tf_model.h5"
-    path.write_text("some bytes")
-    with pytest.raises(UserError, match="in the form of tf_model.h5 are not"):
-        model_folder.resolve(tmp_path if by == "folder" else path)
-
-
-@pytest.mark.parametrize("path", ["", None])
-def test_nothing_is_an_error(path):
-    with pytest.raises(UserError, match="--input must name a checkpoint"):
-        model_folder.resolve(path, "input")
-
-
-def test_a_wrong_name_is_an_error(tmp_path):
-    with pytest.raises(UserError, match="there is no such checkpoint"):
-        model_folder.resolve(tmp_path / "no")
 
 
 # What lies beside them.
@@ -183,3 +113,44 @@ def test_what_is_not_there_must_be_given(tmp_path, flag):
         choose(None, prefix)
     with pytest.raises(UserError, match=f"--{flag}=no: there is no such file"):
         choose("no", prefix)
+
+
+# Letter case.
+
+
+@pytest.mark.parametrize(
+    ("beside", "value", "is_given", "chosen", "told"),
+    [
+        (None, True, False, True, ""),
+        ({}, True, False, True, ""),
+        ({"do_lower_case": "no"}, True, False, True, ""),
+        ({"do_lower_case": True}, True, False, True, ""),
+        ({"do_lower_case": False}, True, False, False, "says false."),
+        # The flag counts more, but is warned of.
+        ({"do_lower_case": False}, True, True, True, "--do_lower_case is true"),
+    ],
+)
+def test_letter_case_is_the_flag_s_or_the_model_s(
+    tmp_path, caplog, beside, value, is_given, chosen, told
+):
+    caplog.set_level(logging.INFO)
+    if beside is not None:
+        path = tmp_path / "tokenizer_config.json"
+        path.write_text(json.dumps(beside))
+    vocab_file = str(tmp_path / "vocab.txt")
+    assert model_folder.choose_lower_case(value, is_given, vocab_file) is chosen
+    assert told in caplog.text
+    assert bool(caplog.text) == bool(told)
+
+
+@pytest.mark.parametrize("do_lower_case", [True, False])
+def test_what_is_left_with_a_model_is_found_again(tmp_path, do_lower_case):
+    source = tmp_path / "pieces.txt"
+    source.write_bytes("[PAD]\r\né\n".encode())
+    folder = tmp_path / "model"
+    folder.mkdir()
+    model_folder.write_vocabulary(str(folder), str(source), do_lower_case)
+    path = folder / "vocab.txt"
+    assert path.read_bytes() == source.read_bytes()
+    found = model_folder.choose_lower_case(True, False, str(path))
+    assert found is do_lower_case

@@ -17,6 +17,7 @@ SCRIPTS = (
     "create_pretraining_data.py",
     "run_pretraining.py",
     "convert_checkpoint.py",
+    "run_classifier.py",
 )
 
 
@@ -39,9 +40,11 @@ def test_the_commands_of_the_docstrings_work_one_after_the_other(tmp_path):
     for script in SCRIPTS:
         _, name, *words = docstring_command(script)
         assert name == script
+        # The same commands, only shorter.
         if script == "run_pretraining.py":
-            # The same command, only shorter.
             words += ["--num_train_steps=20", "--num_warmup_steps=2"]
+        elif script == "run_classifier.py":
+            words += ["--num_train_epochs=1"]
         result = subprocess.run(
             [sys.executable, str(ROOT / script), *words],
             cwd=tmp_path,
@@ -52,6 +55,10 @@ def test_the_commands_of_the_docstrings_work_one_after_the_other(tmp_path):
         assert result.returncode == 0, result.stderr
     model = tmp_path / "demo_output" / "model"
     assert (model / "model.ckpt-20.index").exists()
+    classifier = tmp_path / "demo_output" / "classifier"
+    assert "eval_accuracy" in (classifier / "eval_results.txt").read_text()
+    table = (classifier / "test_predictions.tsv").read_text().splitlines()
+    assert len(table) == 1 + 37
     released = tmp_path / "demo_output" / "released"
     assert {path.name for path in released.iterdir()} == {
         "bert_config.json",
@@ -109,6 +116,6 @@ def test_scripts_run_from_path_in_any_folder(installed, script, tmp_path):
         text=True,
         check=False,
     )
-    assert "--input" in result.stdout
+    assert "--input" in result.stdout or "--data_dir" in result.stdout
     assert "--output" in result.stdout
     assert result.stderr == ""

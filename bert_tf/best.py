@@ -1,0 +1,126 @@
+"""Evaluating while training: the best weights are kept, and when to stop."""
+
+import os
+
+from absl import logging
+
+from bert_tf import files
+from bert_tf.checkpoint import variable_names
+from bert_tf.checkpoint_files import latest_checkpoint
+from bert_tf.checkpoint_io import CheckpointReader
+from bert_tf.checkpoint_keeper import CheckpointKeeper
+from bert_tf.errors import UserError
+from bert_tf.model_folder import CONFIG_FILE
+from bert_tf.weight_reader import GLOBAL_STEP
+
+# The folder in output_dir. It holds the best weights as a released model does.
+BEST_FOLDER = "best"
+
+
+class BestKeeper:
+    """Keeps the checkpoint of one run that a measure likes best.
+
+    Made before training; `watch` is what training calls:
+
+        every `eval_steps` steps:
+          results = evaluate()
+          if results[measure] is the highest so far: keep the weights
+          go on unless `patience` evaluations in a row were no better
+
+    Args:
+      output_dir: str, the run's folder.
+      measure: str, a key of the results; the more, the better.
+      eval_steps: int.
+      patience: int or None: never stop.
+    """
+
+    def __init__(self, output_dir, *, measure, eval_steps, patience=None):
+        self._folder = os.path.join(output_dir, BEST_FOLDER)
+        self._measure = measure
+        self._eval_steps = eval_steps
+        self._patience = patience
+
+    def refuse_stopped_run(self):
+        """Checks that an earlier run was not stopped for good.
+
+        Raises:
+          UserError: as many evaluations as `patience` were no better.
+        """
+        best, output_dir = self._best(), os.path.dirname(self._folder)
+        latest = latest_checkpoint(output_dir)
+        step = CheckpointReader(latest).global_step() if latest else 0
+        if best and self._is_over(step, best):
+            raise UserError(
+                f"The run in {output_dir} was ended by "
+                f"--early_stopping_patience={self._patience} at step {step}; "
+                f"the best {best['measure']} was {best['value']:.4f} at step "
+                f"{best['step']}. Raise the flag to go on, name another "
+                "--output_dir to start anew, or drop --do_train."
+            )
+
+    def watch(self, step, job, evaluate):
+        """Evaluates, keeps the weights if they are the best, and decides.
+
+        Args:
+          step: int.
+          job: job.Job, training.
+          evaluate: function that gives the results, a dict.
+
+        Returns:
+          bool, whether to go on.
+        """
+        value = float(evaluate()[self._measure])
+        best = self._best()
+        if best is None or value > best["value"]:
+            best = {"measure": self._measure, "value": value, "step": step}
+            self._keep(best, job)
+        logging.info(
+            "Step %d: %s %.4f; the best is %.4f, of step %d.",
+            step,
+            self._measure,
+            value,
+            best["value"],
+            best["step"],
+        )
+        if not self._is_over(step, best):
+            return True
+        logging.info(
+            "Training ends: %d evaluations in a row were no better.",
+            self._patience,
+        )
+        return False
+
+    def _is_over(self, step, best):
+        if self._patience is None:
+            return False
+        return step - best["step"] >= self._patience * self._eval_steps
+
+    def _keep(self, best, job):
+        self._keeper(job).save(best["step"], best)
+        files.write_text(
+            os.path.join(self._folder, CONFIG_FILE), job.config.to_json_string()
+        )
+
+    def _keeper(self, job):
+        variables = variable_names(job.ready_model())
+        step = job.global_step_variable()
+        return CheckpointKeeper(
+            self._folder, {**variables, GLOBAL_STEP: step}, 1
+        )
+
+    def _best(self):
+        keeper = CheckpointKeeper(self._folder, {}, 1)
+        latest = keeper.latest()
+        return keeper.read_companion(latest) if latest else None
+
+    def restore(self, job):
+        """Gives a job's model the best weights, once it has been trained.
+
+        Args:
+          job: job.Job.
+        """
+        keeper = self._keeper(job)
+        latest = keeper.latest()
+        if latest is not None:
+            keeper.restore(latest)
+            logging.info("Weights: the best ones, from %s.", latest)

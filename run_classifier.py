@@ -1,0 +1,343 @@
+#!/usr/bin/env python3
+r"""Fine-tunes BERT to classify texts: GLUE, XNLI, or a table of your own.
+
+On the sample in this repository, after run_pretraining.py:
+
+    python run_classifier.py \
+        --task_name=tsv --data_dir=tests/testdata/classifier \
+        --text_a_column=sentence --label_column=kind \
+        --init_checkpoint=demo_output/model \
+        --vocab_file=tests/testdata/vocab.txt \
+        --output_dir=demo_output/classifier \
+        --do_train --do_eval --do_predict \
+        --max_seq_length=32 --train_batch_size=16 --learning_rate=1e-3 \
+        --num_train_epochs=10 --predictions_with_labels --seed=1
+
+The flags are those of 2018 and more. Weights come from the newest checkpoint in
+--output_dir, else from --init_checkpoint, else from chance.
+"""
+
+import dataclasses
+import os
+
+from absl import flags, logging
+
+from bert_tf import common_flags, files, model_folder, weights_path
+from bert_tf.config import BertConfig
+from bert_tf.errors import UserError
+from bert_tf.tasks import columns, labels, registry
+from bert_tf.tasks.converter import Conversion
+
+FLAGS = flags.FLAGS
+
+flags.DEFINE_string("data_dir", None, "The folder with the task's files.")
+flags.DEFINE_string(
+    "task_name",
+    None,
+    "CoLA, SST-2, MRPC, QQP, STS-B, MNLI, QNLI, RTE, WNLI, AX, XNLI; or tsv: "
+    "a table of your own, train.tsv, dev.tsv and test.tsv in --data_dir.",
+)
+common_flags.define_fine_tuning(max_seq_length=128)
+flags.DEFINE_bool("do_eval", False, "Evaluate on the development set.")
+common_flags.define_count("eval_batch_size", 8, "Examples in a batch.")
+flags.DEFINE_string("xnli_language", "zh", "XNLI's language.")
+flags.DEFINE_string(
+    "text_a_column",
+    None,
+    "Of a table: the text's column, by its name or number, counted from 0.",
+)
+flags.DEFINE_string("text_b_column", None, "A second text's column, if any.")
+flags.DEFINE_string(
+    "label_column", None, "The label's column; prediction does not need it."
+)
+flags.DEFINE_bool("has_header", True, "Whether the first row names columns.")
+flags.DEFINE_enum(
+    "data_format",
+    "tsv",
+    ["tsv", "csv"],
+    "tsv: tabs between columns, quotes are text. csv: commas between columns, "
+    "and a field may stand in quotes; the files then end in .csv.",
+)
+flags.DEFINE_string(
+    "labels",
+    None,
+    "A table's labels, with commas between them, in the order of their ids. "
+    "Without it, those of the training file, sorted.",
+)
+flags.DEFINE_bool(
+    "multi_label",
+    False,
+    "Of a table: a cell has any number of labels, with commas between them.",
+)
+flags.DEFINE_bool("regression", False, "Of a table: the label is a number.")
+common_flags.define_count(
+    "eval_steps",
+    None,
+    "Evaluate every so many training steps as well, and keep the best weights "
+    "in --output_dir/best; --do_eval and --do_predict then use them.",
+)
+common_flags.define_count(
+    "early_stopping_patience",
+    None,
+    "With --eval_steps: end after so many evaluations in a row no better.",
+)
+flags.DEFINE_bool(
+    "predictions_with_labels",
+    False,
+    "With --do_predict: also write a table with id, label and probabilities.",
+)
+flags.DEFINE_bool(
+    "glue_submission",
+    False,
+    "With --do_predict: also write the file that the GLUE server takes.",
+)
+common_flags.define_count(
+    "conversion_processes",
+    None,
+    "So many processes make the records; by default what is fastest.",
+)
+common_flags.define_training_loop()
+common_flags.define_tpu()
+flags.mark_flags_as_required(["task_name", "data_dir", "output_dir"])
+
+
+@dataclasses.dataclass
+class Inputs:
+    """What the flags name, read and checked."""
+
+    config: BertConfig
+    task: registry.Task
+    conversion: Conversion
+    train: list  # of InputExample
+    num_train_steps: int
+    dev: list  # of (registry.ExampleSet, list of InputExample)
+    test: list  # of the same
+
+
+def check_flags():
+    """Finds what is wrong with flags and data, before TensorFlow is imported.
+
+    Returns:
+      Inputs.
+
+    Raises:
+      UserError: names the flag, or the file and line.
+    """
+    _check_switches()
+    checkpoint = weights_path.find_weights(
+        FLAGS.output_dir, FLAGS.init_checkpoint
+    )
+    config, config_file = model_folder.choose_config(
+        FLAGS.bert_config_file, checkpoint
+    )
+    common_flags.check_sequence_length(
+        FLAGS.max_seq_length, config, config_file
+    )
+    vocab_file = model_folder.choose_vocabulary(FLAGS.vocab_file, checkpoint)
+    do_lower_case = model_folder.choose_lower_case(
+        FLAGS.do_lower_case, FLAGS["do_lower_case"].present, vocab_file
+    )
+    common_flags.check_vocabulary(
+        vocab_file, do_lower_case, checkpoint, config, config_file
+    )
+    files.make_output_folder(FLAGS.output_dir, "output_dir")
+    task, processor = _make_processor(checkpoint)
+    conversion = Conversion(
+        task.labels(processor), FLAGS.max_seq_length, vocab_file, do_lower_case
+    )
+    train_examples, num_train_steps = _read_train(processor)
+    dev = _read(
+        processor, task.evaluation_sets, FLAGS.do_eval or FLAGS.eval_steps
+    )
+    labels.require_same_labels(
+        FLAGS.output_dir, conversion.labels.names, f"--task_name={task.name}"
+    )
+    return Inputs(
+        config=config,
+        task=task,
+        conversion=conversion,
+        train=train_examples,
+        num_train_steps=num_train_steps,
+        dev=dev,
+        test=_read(processor, task.prediction_sets, FLAGS.do_predict),
+    )
+
+
+def _check_switches():
+    if not (FLAGS.do_train or FLAGS.do_eval or FLAGS.do_predict):
+        raise UserError(
+            "Give at least one of --do_train, --do_eval and --do_predict."
+        )
+    common_flags.check_tpu(FLAGS.use_tpu, FLAGS.tpu_name, FLAGS.master)
+    for flag, needed in (
+        ("early_stopping_patience", "eval_steps"),
+        ("eval_steps", "do_train"),
+        ("predictions_with_labels", "do_predict"),
+        ("glue_submission", "do_predict"),
+    ):
+        if FLAGS[flag].value and not FLAGS[needed].value:
+            raise UserError(f"--{flag} does nothing without --{needed}.")
+
+
+def _make_processor(checkpoint):
+    """Returns the Task and its processor.
+
+    The labels of a table of your own are those of the flag; else those that the
+    model already has; else those of the training file.
+    """
+    kind = labels.kind_of(
+        multi_label=FLAGS.multi_label, regression=FLAGS.regression
+    )
+    task = registry.find_task(FLAGS.task_name, kind)
+    if FLAGS.glue_submission:
+        registry.require_submission(task)
+    options, names = None, ()
+    if task.name == registry.OWN_TABLE:
+        options = columns.TableOptions(
+            text_a_column=FLAGS.text_a_column,
+            text_b_column=FLAGS.text_b_column,
+            label_column=FLAGS.label_column,
+            has_header=FLAGS.has_header,
+            data_format=FLAGS.data_format,
+            kind=kind,
+        )
+        names = _own_labels(options, checkpoint)
+    processor = registry.make_processor(
+        task,
+        xnli_language=FLAGS.xnli_language,
+        table_options=options,
+        label_names=names,
+    )
+    return task, processor
+
+
+def _own_labels(options, checkpoint):
+    if FLAGS.regression:
+        return ()
+    if FLAGS.labels:
+        return labels.parse_labels(FLAGS.labels)
+    names = labels.read_labels(FLAGS.output_dir)
+    # With a training set its labels count, whatever the weights knew before.
+    if names is None and checkpoint and not FLAGS.do_train:
+        names = labels.read_labels(os.path.dirname(checkpoint))
+    if names is not None:
+        logging.info("Labels are those that the model has.")
+        return names
+    return columns.read_label_names(options, FLAGS.data_dir)
+
+
+def _read_train(processor):
+    """Returns the training examples and how many steps they are gone through.
+
+    Source: the formula is that of `main` in run_classifier.py (2018).
+    """
+    if not FLAGS.do_train:
+        return [], 0
+    examples = processor.get_train_examples(FLAGS.data_dir)
+    num_batches = len(examples) / FLAGS.train_batch_size
+    num_train_steps = int(num_batches * FLAGS.num_train_epochs)
+    if not num_train_steps:
+        raise UserError(
+            f"{len(examples)} training examples, --num_train_epochs="
+            f"{FLAGS.num_train_epochs:g} times, do not make one step of "
+            f"--train_batch_size={FLAGS.train_batch_size}. Lower the batch "
+            "size or raise the number of epochs."
+        )
+    return examples, num_train_steps
+
+
+def _read(processor, example_sets, wanted):
+    """Returns pairs of the sets that are there and their examples."""
+    if not wanted:
+        return []
+    present = registry.present_sets(example_sets, FLAGS.data_dir)
+    return [(s, s.read(processor, FLAGS.data_dir)) for s in present]
+
+
+def make_files(inputs):
+    """Returns the ClassifierFiles of what the flags name."""
+    from bert_tf import classification, classifier_files, distribution
+
+    address = distribution.TpuAddress(
+        tpu_name=FLAGS.tpu_name,
+        tpu_zone=FLAGS.tpu_zone,
+        gcp_project=FLAGS.gcp_project,
+        master=FLAGS.master,
+        num_tpu_cores=FLAGS.num_tpu_cores,
+    )
+    job = classification.Job(
+        config=inputs.config,
+        labels=inputs.conversion.labels,
+        record_features=inputs.conversion.features(),
+        output_dir=FLAGS.output_dir,
+        strategy=distribution.build_strategy(
+            address if FLAGS.use_tpu else None
+        ),
+        use_one_hot_embeddings=FLAGS.use_tpu,
+        init_checkpoint=FLAGS.init_checkpoint,
+        keep_checkpoint_max=FLAGS.keep_checkpoint_max,
+        seed=FLAGS.seed,
+    )
+    job.check_head(to_train=FLAGS.do_train)
+    return classifier_files.ClassifierFiles(
+        job=job,
+        task=inputs.task,
+        conversion=inputs.conversion,
+        fills_batches=FLAGS.use_tpu,
+        num_processes=FLAGS.conversion_processes,
+    )
+
+
+def train(classifier, inputs):
+    from bert_tf import training
+    from bert_tf.best import BestKeeper
+
+    settings = training.LoopSettings(
+        num_train_steps=inputs.num_train_steps,
+        train_batch_size=FLAGS.train_batch_size,
+        save_checkpoints_steps=FLAGS.save_checkpoints_steps,
+        iterations_per_loop=FLAGS.iterations_per_loop,
+        log_steps=FLAGS.log_steps,
+        full_loops=FLAGS.use_tpu,
+        watch_steps=FLAGS.eval_steps,
+    )
+    schedule = training.Schedule(
+        FLAGS.learning_rate,
+        int(inputs.num_train_steps * FLAGS.warmup_proportion),
+        length_flag="num_train_epochs",
+    )
+    if not FLAGS.eval_steps:
+        classifier.train(inputs.train, settings, schedule)
+        return
+    best = BestKeeper(
+        FLAGS.output_dir,
+        measure=inputs.task.measure,
+        eval_steps=FLAGS.eval_steps,
+        patience=FLAGS.early_stopping_patience,
+    )
+    best.refuse_stopped_run()
+    watch = classifier.watch(best, inputs.dev, FLAGS.eval_batch_size)
+    classifier.train(inputs.train, settings, schedule, watch=watch)
+    best.restore(classifier.job)
+
+
+def main():
+    inputs = check_flags()
+    # From here on and not above: TensorFlow takes seconds to import, and a
+    # wrong flag or line of data should be told at once.
+    classifier = make_files(inputs)
+    if FLAGS.do_train:
+        train(classifier, inputs)
+    if FLAGS.do_eval:
+        classifier.evaluate(inputs.dev, FLAGS.eval_batch_size)
+    if FLAGS.do_predict:
+        classifier.predict(
+            inputs.test,
+            FLAGS.predict_batch_size,
+            with_labels=FLAGS.predictions_with_labels,
+            submission=FLAGS.glue_submission,
+        )
+
+
+if __name__ == "__main__":
+    common_flags.run(main)

@@ -1,0 +1,138 @@
+"""Tests of a classifier's files: names, keys, and what is in them."""
+
+import logging
+
+import numpy as np
+import pytest
+
+from bert_tf import (
+    best,
+    checkpoint,
+    classification,
+    classifier_files,
+    distribution,
+    training,
+)
+from bert_tf.config import BertConfig
+from bert_tf.tasks import registry
+from bert_tf.tasks.converter import Conversion
+from bert_tf.tasks.examples import InputExample
+from bert_tf.tasks.labels import Labels
+
+
+@pytest.fixture
+def make(golden, tmp_path):
+    """Makes the ClassifierFiles of a task from 2018's weights."""
+
+    def make(task_name="MRPC", checkpoint="two_labels.ckpt", **changes):
+        task = registry.find_task(task_name)
+        labels = task.labels(registry.make_processor(task))
+        folder = golden / "tasks"
+        conversion = Conversion(labels, 40, str(folder / "vocab.txt"), True)
+        job = classification.Job(
+            config=BertConfig.from_json_file(str(folder / "bert_config.json")),
+            labels=labels,
+            record_features=conversion.features(),
+            output_dir=str(tmp_path),
+            strategy=distribution.build_strategy(),
+            init_checkpoint=str(folder / "classifier" / checkpoint),
+            seed=3,
+        )
+        return classifier_files.ClassifierFiles(
+            job=job, task=task, conversion=conversion, **changes
+        )
+
+    return make
+
+
+def examples(count, label="1"):
+    return [
+        InputExample(f"row-{i}", f"the cat {i}", f"dog {i}", label)
+        for i in range(count)
+    ]
+
+
+def test_results_have_the_keys_of_2018_and_the_metrics(make, tmp_path):
+    files = make()
+    sets = [(files.task.evaluation_sets[0], examples(5))]
+    files.evaluate(sets, 2)
+    lines = (tmp_path / "eval_results.txt").read_text().splitlines()
+    keys = [line.split(" = ")[0] for line in lines]
+    assert keys == ["eval_accuracy", "eval_loss", "f1", "global_step", "loss"]
+    assert (tmp_path / "eval.tf_record").exists()
+
+
+def test_a_second_set_has_its_own_keys_and_files(make, tmp_path):
+    files = make("MNLI", "three_labels.ckpt")
+    sets = list(zip(files.task.evaluation_sets, [examples(5, "neutral")] * 2))
+    results = files.measure(sets, 2)
+    assert results["eval_accuracy"] == results["eval_accuracy_mismatched"]
+    assert "global_step_mismatched" not in results
+    sets = list(zip(files.task.prediction_sets, [examples(5)] * 2))
+    files.predict(sets, 2, with_labels=True, submission=True)
+    assert {path.name for path in tmp_path.iterdir()} == {
+        *(f"eval{s}.tf_record{e}" for s in ("", "_mismatched") for e in EXTRAS),
+        *(
+            f"predict{s}.tf_record{e}"
+            for s in ("", "_mismatched")
+            for e in EXTRAS
+        ),
+        "test_results.tsv",
+        "test_results_mismatched.tsv",
+        "test_predictions.tsv",
+        "test_predictions_mismatched.tsv",
+        "MNLI-m.tsv",
+        "MNLI-mm.tsv",
+    }
+
+
+EXTRAS = ("", ".json")
+
+
+@pytest.mark.parametrize("count", [1, 8, 9])
+@pytest.mark.parametrize("fills_batches", [False, True])
+def test_there_is_a_line_for_each_row(
+    make, tmp_path, caplog, count, fills_batches
+):
+    # F63: one row, a full batch, and one row more.
+    caplog.set_level(logging.INFO)
+    files = make(fills_batches=fills_batches)
+    sets = [(files.task.prediction_sets[0], examples(count, None))]
+    files.predict(sets, 8, with_labels=True, submission=True)
+    table = (tmp_path / "test_predictions.tsv").read_text().splitlines()
+    assert table[0] == "id\tprediction\t0\t1"
+    assert [line.split("\t")[0] for line in table[1:]] == [
+        f"row-{i}" for i in range(count)
+    ]
+    results = np.loadtxt(tmp_path / "test_results.tsv", ndmin=2)
+    assert results.shape == (count, 2)
+    assert "Columns of the predictions: 0, 1." in caplog.text
+
+
+def test_training_leaves_what_evaluation_needs_beside_the_weights(
+    make, tmp_path
+):
+    files = make()
+    settings = training.LoopSettings(
+        num_train_steps=2, train_batch_size=2, watch_steps=1
+    )
+    keeper = best.BestKeeper(str(tmp_path), measure="f1", eval_steps=1)
+    sets = [(files.task.evaluation_sets[0], examples(3))]
+    watch = files.watch(keeper, sets, 2)
+    files.train(examples(4), settings, training.Schedule(1e-4, 0), watch=watch)
+    for folder in (tmp_path, tmp_path / "best"):
+        assert (folder / "labels.txt").read_text() == "0\n1\n"
+        assert (folder / "vocab.txt").exists()
+        assert (
+            '"do_lower_case": true'
+            in (folder / "tokenizer_config.json").read_text()
+        )
+        reader = checkpoint.open_checkpoint(folder)
+        assert "output_weights" in reader.stored
+
+
+def test_labels_follow_their_kind(make):
+    # The registry's tasks agree with the weights that the model makes.
+    files = make("STS-B", "two_labels.ckpt")
+    assert files.conversion.labels == Labels("regression")
+    assert files.job.build_model().output_shape == {"logits": (None, 1)}

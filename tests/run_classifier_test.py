@@ -1,0 +1,215 @@
+"""Tests of the script: what a user types, and what is then on the disk."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+# Of fewer pieces than the vocabulary of the tests has.
+TINY = str(
+    Path(__file__).parent / "testdata/golden/model/gelu/bert_config.json"
+)
+TINY_TABLE = "text\tlabel\nthe cat\tyes\na dog\tno\nthe dog\tno\na cat\tyes\n"
+
+
+@pytest.fixture
+def run(run_script):
+    def run(*words, **options):
+        return run_script("run_classifier.py", *words, **options)
+
+    return run
+
+
+@pytest.fixture
+def words(golden, tmp_path):
+    """Gives the words of 2018's run on a golden task; changes by name."""
+    tasks = golden / "tasks"
+
+    def words(task="MRPC", checkpoint="two_labels.ckpt", **changes):
+        values = {
+            "task_name": task,
+            "data_dir": tasks / "classifier" / task,
+            "vocab_file": tasks / "vocab.txt",
+            "bert_config_file": tasks / "bert_config.json",
+            "init_checkpoint": tasks / "classifier" / checkpoint,
+            "max_seq_length": 40,
+            "output_dir": tmp_path / "out",
+            **changes,
+        }
+        return [f"--{k}={v}" for k, v in values.items() if v is not None]
+
+    return words
+
+
+@pytest.fixture
+def table(golden, tmp_path):
+    """Makes the folder of a table of one's own; gives its flags."""
+
+    def make(text=TINY_TABLE, **changes):
+        folder = tmp_path / "table"
+        folder.mkdir()
+        for name in ("train", "dev"):
+            (folder / f"{name}.tsv").write_text(text)
+        (folder / "test.tsv").write_text("text\nthe cat\na dog\none\n")
+        values = {
+            "task_name": "tsv",
+            "data_dir": folder,
+            "text_a_column": "text",
+            "label_column": "label",
+            "vocab_file": golden / "tasks" / "vocab.txt",
+            "bert_config_file": golden / "tasks" / "bert_config.json",
+            "max_seq_length": 16,
+            "train_batch_size": 2,
+            "output_dir": tmp_path / "out",
+            "seed": 1,
+            **changes,
+        }
+        return [f"--{k}={v}" for k, v in values.items() if v is not None]
+
+    return make
+
+
+def results_of(folder):
+    lines = (folder / "eval_results.txt").read_text().splitlines()
+    return {k: float(v) for k, v in (line.split(" = ") for line in lines)}
+
+
+@pytest.mark.slow
+def test_2018_s_evaluation_and_predictions(run, words, golden, tmp_path):
+    result = run(*words(), "--do_eval=true", "--do_predict=true")
+    assert result.returncode == 0, result.stderr
+    folder = golden / "tasks" / "classifier" / "MRPC"
+    results, expected = results_of(tmp_path / "out"), results_of(folder)
+    assert results.keys() - expected.keys() == {"f1"}
+    for key, value in expected.items():
+        assert results[key] == pytest.approx(value, abs=1e-5), key
+    np.testing.assert_allclose(
+        np.loadtxt(tmp_path / "out" / "test_results.tsv"),
+        np.loadtxt(folder / "test_results.tsv"),
+        atol=1e-5,
+    )
+    assert "Columns of the predictions: 0, 1." in result.stderr
+    for line in result.stderr.splitlines():
+        assert line[2] == line[5] == ":", f"not a line of ours: {line}"
+
+
+@pytest.mark.slow
+def test_a_table_from_training_to_predictions(run, table, tmp_path):
+    flags = table(eval_steps=2, early_stopping_patience=5)
+    result = run(*flags, "--do_train", "--do_eval", "--num_train_epochs=3")
+    assert result.returncode == 0, result.stderr
+    out = tmp_path / "out"
+    assert (out / "labels.txt").read_text() == "no\nyes\n"
+    assert (out / "model.ckpt-6.index").exists()
+    assert "Weights: the best ones" in result.stderr
+    # The folder alone is enough for another one to predict, without labels.
+    flags = [f for f in flags if not f.startswith(SAID_BY_THE_FOLDER)]
+    result = run(
+        *flags,
+        f"--init_checkpoint={out / 'best'}",
+        f"--output_dir={tmp_path / 'predictions'}",
+        "--do_predict",
+        "--predictions_with_labels",
+    )
+    assert result.returncode == 0, result.stderr
+    rows = (tmp_path / "predictions" / "test_predictions.tsv").read_text()
+    assert rows.startswith("id\tprediction\tno\tyes\ntest-1\t")
+    assert len(rows.splitlines()) == 4
+
+
+SAID_BY_THE_FOLDER = (
+    "--vocab_file",
+    "--bert_config_file",
+    "--label_column",
+    "--output_dir",
+    "--eval_steps",
+    "--early_stopping",
+)
+
+
+@pytest.mark.slow
+def test_a_finished_run_says_how_to_go_on(run, table):
+    flags = [*table(), "--do_train"]
+    assert run(*flags, "--num_train_epochs=1").returncode == 0
+    again = run(*flags, "--num_train_epochs=1")
+    assert again.returncode == 1
+    assert "Raise it to go on" in again.stderr
+    assert "--num_train_epochs ends the run at step 2" in again.stderr
+    more = run(*flags, "--num_train_epochs=2")
+    assert more.returncode == 0
+    assert "resumed from" in more.stderr
+
+
+@pytest.mark.parametrize(
+    ("changes", "more", "message"),
+    [
+        ({}, [], "Give at least one of --do_train, --do_eval"),
+        ({"task_name": "MRCP"}, ["--do_eval"], "Did you mean MRPC?"),
+        ({"data_dir": "no"}, ["--do_eval"], "--data_dir=no"),
+        ({"max_seq_length": 99}, ["--do_eval"], "`max_position_embeddings`"),
+        ({"max_seq_length": 2}, ["--do_eval"], "--max_seq_length=2"),
+        ({"vocab_file": None}, ["--do_eval"], "--vocab_file must be given"),
+        ({"init_checkpoint": "no"}, ["--do_eval"], "--init_checkpoint=no"),
+        ({"learning_rate": "nan"}, ["--do_train"], "learning_rate"),
+        ({"eval_steps": 3}, ["--do_eval"], "--eval_steps does nothing without"),
+        ({"train_batch_size": 999}, ["--do_train"], "do not make one step"),
+        ({"task_name": "XNLI"}, ["--do_predict"], "xnli.test.tsv"),
+        (
+            {"bert_config_file": TINY, "max_seq_length": 20},
+            ["--do_eval"],
+            "no embedding for the rest",
+        ),
+        ({"regression": "true"}, ["--do_eval"], "--regression is for"),
+        ({"text_a_column": None, "task_name": "tsv"}, ["--do_eval"], "needs"),
+        ({}, ["--do_eval", "True"], "these words belong to no flag: 'True'"),
+    ],
+)
+def test_wrong_flags_are_told_before_tensorflow(
+    run, words, changes, more, message
+):
+    result = run(*words(**changes), *more, with_tensorflow=False)
+    assert result.returncode == 1
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (TINY_TABLE + "\nthe end\tyes\n", "line 6"),
+        (TINY_TABLE + "the end\n", "line 6"),
+        (TINY_TABLE + "the end\tmaybe\n", "line 6"),
+        ("", "train.tsv"),
+        ("text\tlabel\n", "train.tsv"),
+        (TINY_TABLE.replace("text", "words"), "--text_a_column=text"),
+    ],
+    ids=["blank", "short", "unknown", "empty", "header alone", "no column"],
+)
+def test_a_wrong_line_is_told_before_tensorflow(run, table, text, message):
+    flags = [*table(text, labels="no,yes"), "--do_train"]
+    result = run(*flags, with_tensorflow=False)
+    assert result.returncode == 1
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_other_labels_than_the_folder_s_are_refused(run, table, tmp_path):
+    flags = [*table(labels="yes,no"), "--do_train"]
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "labels.txt").write_text("no\nyes\n")
+    result = run(*flags, with_tensorflow=False)
+    assert result.returncode == 1
+    assert "knows them by their order" in result.stderr
+
+
+def test_several_processes_write_the_same_records(run, table, tmp_path):
+    # Each imports the script, which must do nothing then.
+    flags = [*table(), "--do_train", "--num_train_epochs=1"]
+    assert run(*flags).returncode == 0
+    path = tmp_path / "out" / "train.tf_record"
+    alone = path.read_bytes()
+    shutil.rmtree(tmp_path / "out")
+    result = run(*flags, "--conversion_processes=2")
+    assert result.returncode == 0, result.stderr
+    assert path.read_bytes() == alone
