@@ -135,8 +135,11 @@ def check_flags():
     )
     vocab_file = model_folder.choose_vocabulary(FLAGS.vocab_file, checkpoint)
     do_lower_case = model_folder.choose_lower_case(
-        FLAGS.do_lower_case, FLAGS["do_lower_case"].present, vocab_file
+        FLAGS.do_lower_case,
+        FLAGS["do_lower_case"].present,
+        [vocab_file, checkpoint],
     )
+    model_folder.require_same_vocabulary(FLAGS.output_dir, vocab_file)
     common_flags.check_vocabulary(
         vocab_file, do_lower_case, checkpoint, config, config_file
     )

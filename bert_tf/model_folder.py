@@ -168,25 +168,23 @@ def find_vocabulary(vocab_file, checkpoint):
     return beside
 
 
-def choose_lower_case(value, is_given, vocab_file):
+def choose_lower_case(value, is_given, places):
     """Decides whether text is lower-cased.
 
     Args:
       value: bool, --do_lower_case.
       is_given: bool, whether it was on the command line.
-      vocab_file: str. A tokenizer_config.json beside it, Hugging Face's or one
-        of our training's, may say what the model was trained with.
+      places: list of str or None, the vocabulary and the weights: beside the
+        first of them that has one, a tokenizer_config.json, Hugging Face's or
+        one of our training's, says what the model was trained with.
 
     Returns:
       bool: the flag if it was given, else what the file says, else the flag;
       the log says where the two differ.
     """
-    path = os.path.join(
-        os.path.dirname(vocab_file), huggingface_config.TOKENIZER_FILE
-    )
-    said = None
-    if files.is_file(path):
-        said = json_files.read_object(path).get("do_lower_case")
+    found = [_beside(p, huggingface_config.TOKENIZER_FILE) for p in places if p]
+    path = next((path for path in found if path), None)
+    said = json_files.read_object(path).get("do_lower_case") if path else None
     if not isinstance(said, bool) or said == value:
         return value
     if is_given:
@@ -225,6 +223,27 @@ def write_vocabulary(folder, vocab_file, do_lower_case):
         os.path.join(folder, huggingface_config.TOKENIZER_FILE),
         json.dumps(contents, indent=2, sort_keys=True) + "\n",
     )
+
+
+def require_same_vocabulary(output_dir, vocab_file):
+    """Checks that a run's folder was not trained with another vocabulary.
+
+    Args:
+      output_dir: str.
+      vocab_file: str.
+
+    Raises:
+      UserError: it was.
+    """
+    kept = os.path.join(output_dir, VOCAB_FILE)
+    if files.is_file(kept) and (
+        files.read_bytes(kept) != files.read_bytes(vocab_file)
+    ):
+        raise UserError(
+            f"--vocab_file={vocab_file} is not the vocabulary that the model "
+            f"in --output_dir was trained with, {kept}. Give that one, or "
+            "another --output_dir."
+        )
 
 
 def choose_vocabulary(vocab_file, checkpoint):

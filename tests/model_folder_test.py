@@ -138,7 +138,9 @@ def test_letter_case_is_the_flag_s_or_the_model_s(
         path = tmp_path / "tokenizer_config.json"
         path.write_text(json.dumps(beside))
     vocab_file = str(tmp_path / "vocab.txt")
-    assert model_folder.choose_lower_case(value, is_given, vocab_file) is chosen
+    places = [vocab_file, None]
+    found = model_folder.choose_lower_case(value, is_given, places)
+    assert found is chosen
     assert told in caplog.text
     assert bool(caplog.text) == bool(told)
 
@@ -152,5 +154,22 @@ def test_what_is_left_with_a_model_is_found_again(tmp_path, do_lower_case):
     model_folder.write_vocabulary(str(folder), str(source), do_lower_case)
     path = folder / "vocab.txt"
     assert path.read_bytes() == source.read_bytes()
-    found = model_folder.choose_lower_case(True, False, str(path))
+    found = model_folder.choose_lower_case(True, False, [str(path)])
     assert found is do_lower_case
+    # A vocabulary from elsewhere says nothing; the weights' folder does.
+    places = [str(source), str(folder / "model.ckpt-3")]
+    found = model_folder.choose_lower_case(True, False, places)
+    assert found is do_lower_case
+
+
+def test_another_vocabulary_than_the_run_s_is_refused(tmp_path):
+    source = tmp_path / "pieces.txt"
+    source.write_text("[PAD]\na\n")
+    folder = tmp_path / "run"
+    folder.mkdir()
+    model_folder.require_same_vocabulary(str(folder), str(source))
+    model_folder.write_vocabulary(str(folder), str(source), True)
+    model_folder.require_same_vocabulary(str(folder), str(source))
+    source.write_text("[PAD]\nb\n")
+    with pytest.raises(UserError, match="is not the vocabulary that the model"):
+        model_folder.require_same_vocabulary(str(folder), str(source))
