@@ -20,12 +20,12 @@ The flags are those of 2018 and more. Weights come from the newest checkpoint in
 import dataclasses
 import os
 
-from absl import flags, logging
+from absl import flags
 
 from bert_tf import common_flags, files, model_folder, weights_path
 from bert_tf.config import BertConfig
 from bert_tf.errors import UserError
-from bert_tf.tasks import columns, labels, registry
+from bert_tf.tasks import columns, labels, packing, registry
 from bert_tf.tasks.converter import Conversion
 
 FLAGS = flags.FLAGS
@@ -74,7 +74,7 @@ common_flags.define_count(
     "eval_steps",
     None,
     "Evaluate every so many training steps as well, and keep the best weights "
-    "in --output_dir/best; --do_eval and --do_predict then use them.",
+    "in --output_dir/best, for --do_eval and --do_predict of this command.",
 )
 common_flags.define_count(
     "early_stopping_patience",
@@ -139,7 +139,6 @@ def check_flags():
         FLAGS["do_lower_case"].present,
         [vocab_file, checkpoint],
     )
-    model_folder.require_same_vocabulary(FLAGS.output_dir, vocab_file)
     common_flags.check_vocabulary(
         vocab_file, do_lower_case, checkpoint, config, config_file
     )
@@ -148,13 +147,18 @@ def check_flags():
     conversion = Conversion(
         task.labels(processor), FLAGS.max_seq_length, vocab_file, do_lower_case
     )
-    train_examples, num_train_steps = _read_train(processor)
+    train_examples, num_train_steps = _read_train(processor, conversion.labels)
     dev = _read(
         processor, task.evaluation_sets, FLAGS.do_eval or FLAGS.eval_steps
     )
-    labels.require_same_labels(
-        FLAGS.output_dir, conversion.labels.names, f"--task_name={task.name}"
-    )
+    # What lies beside the weights that are gone on from, or judged.
+    folders = [FLAGS.output_dir]
+    if checkpoint and not FLAGS.do_train:
+        folders.append(os.path.dirname(checkpoint))
+    for folder in folders:
+        conversion.require_same(folder, f"--task_name={task.name}")
+    for _, examples in dev:
+        packing.check_labels(examples, conversion.labels)
     return Inputs(
         config=config,
         task=task,
@@ -204,7 +208,13 @@ def _make_processor(checkpoint):
             data_format=FLAGS.data_format,
             kind=kind,
         )
-        names = _own_labels(options, checkpoint)
+        folders = [FLAGS.output_dir]
+        # With a training set its labels count, whatever the weights knew.
+        if checkpoint and not FLAGS.do_train:
+            folders.append(os.path.dirname(checkpoint))
+        names = columns.choose_label_names(
+            options, FLAGS.data_dir, FLAGS.labels, folders
+        )
     processor = registry.make_processor(
         task,
         xnli_language=FLAGS.xnli_language,
@@ -214,22 +224,7 @@ def _make_processor(checkpoint):
     return task, processor
 
 
-def _own_labels(options, checkpoint):
-    if FLAGS.regression:
-        return ()
-    if FLAGS.labels:
-        return labels.parse_labels(FLAGS.labels)
-    names = labels.read_labels(FLAGS.output_dir)
-    # With a training set its labels count, whatever the weights knew before.
-    if names is None and checkpoint and not FLAGS.do_train:
-        names = labels.read_labels(os.path.dirname(checkpoint))
-    if names is not None:
-        logging.info("Labels are those that the model has.")
-        return names
-    return columns.read_label_names(options, FLAGS.data_dir)
-
-
-def _read_train(processor):
+def _read_train(processor, task_labels):
     """Returns the training examples and how many steps they are gone through.
 
     Source: the formula is that of `main` in run_classifier.py (2018).
@@ -237,6 +232,7 @@ def _read_train(processor):
     if not FLAGS.do_train:
         return [], 0
     examples = processor.get_train_examples(FLAGS.data_dir)
+    packing.check_labels(examples, task_labels)
     num_batches = len(examples) / FLAGS.train_batch_size
     num_train_steps = int(num_batches * FLAGS.num_train_epochs)
     if not num_train_steps:
@@ -318,6 +314,7 @@ def train(classifier, inputs):
         eval_steps=FLAGS.eval_steps,
         patience=FLAGS.early_stopping_patience,
     )
+    classifier.job.check_run(settings, schedule)
     best.refuse_stopped_run()
     watch = classifier.watch(best, inputs.dev, FLAGS.eval_batch_size)
     classifier.train(inputs.train, settings, schedule, watch=watch)

@@ -44,16 +44,24 @@ class BestKeeper:
         """Checks that an earlier run was not stopped for good.
 
         Raises:
-          UserError: as many evaluations as `patience` were no better.
+          UserError: as many evaluations as `patience` were no better; or the
+            best weights are of a run whose checkpoints are gone.
         """
         best, output_dir = self._best(), os.path.dirname(self._folder)
         latest = latest_checkpoint(output_dir)
         step = CheckpointReader(latest).global_step() if latest else 0
+        if best and latest is None:
+            raise UserError(
+                f"{self._folder} holds the best weights of a run whose "
+                "checkpoints are not there, so that a new one could not be "
+                "told from it. Remove that folder, or name another "
+                "--output_dir."
+            )
         if best and self._is_over(step, best):
             raise UserError(
-                f"The run in {output_dir} was ended by "
-                f"--early_stopping_patience={self._patience} at step {step}; "
-                f"the best {best['measure']} was {best['value']:.4f} at step "
+                f"--early_stopping_patience={self._patience}: the run in "
+                f"{output_dir} is at step {step}, and its best "
+                f"{best['measure']}, {best['value']:.4f}, is of step "
                 f"{best['step']}. Raise the flag to go on, name another "
                 "--output_dir to start anew, or drop --do_train."
             )

@@ -46,13 +46,18 @@ class ClassifierFiles:
         What evaluation and prediction need beside the weights is left with
         them: labels, vocabulary and letter case.
         """
-        self._write_companions(self.job.output_dir)
+        # What is refused leaves the folder as it is.
+        self.job.check_run(settings, schedule)
         path = self._records(examples, "train")
+        self._write_companions(self.job.output_dir)
+        if watch:
+            best = os.path.join(self.job.output_dir, BEST_FOLDER)
+            self._write_companions(best)
         self.job.train(self.job.records(path), settings, schedule, watch=watch)
 
     def _write_companions(self, folder):
         os.makedirs(folder, exist_ok=True)
-        write_labels(folder, self.conversion.labels.names)
+        write_labels(folder, self.conversion.labels)
         model_folder.write_vocabulary(
             folder, self.conversion.vocab_file, self.conversion.do_lower_case
         )
@@ -142,7 +147,6 @@ class ClassifierFiles:
           sets: list of pairs to evaluate on.
           batch_size: int, B.
         """
-        self._write_companions(os.path.join(self.job.output_dir, BEST_FOLDER))
 
         def watch(step):
             return best.watch(

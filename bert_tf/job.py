@@ -69,14 +69,8 @@ class Job:
           watch: function of the step (int), called as `settings` says, that
             tells whether to go on.
         """
-        require_even_batch(
-            settings.train_batch_size, self.strategy, "train_batch_size"
-        )
+        self.check_run(settings, schedule)
         files.make_output_folder(self.output_dir, "output_dir")
-        starting.refuse_finished_run(
-            self.output_dir, settings.num_train_steps, schedule.length_flag
-        )
-        starting.refuse_other_model(self.output_dir, self.config)
         seed = starting.seed_everything(self.seed)
         self._log_plan(records, settings, schedule)
         with self.strategy.scope():
@@ -100,6 +94,21 @@ class Job:
                 self.config.to_json_string(),
             )
             self._take_steps(records, settings, optimizer, keeper, state, watch)
+
+    def check_run(self, settings, schedule):
+        """Checks, before anything is written, that there is a run to begin.
+
+        Args:
+          settings: training.LoopSettings.
+          schedule: training.Schedule.
+        """
+        require_even_batch(
+            settings.train_batch_size, self.strategy, "train_batch_size"
+        )
+        starting.refuse_finished_run(
+            self.output_dir, settings.num_train_steps, schedule.length_flag
+        )
+        starting.refuse_other_model(self.output_dir, self.config)
 
     def _take_steps(self, records, settings, optimizer, keeper, state, watch):
         dataset = input_pipeline.training_dataset(

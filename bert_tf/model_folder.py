@@ -225,24 +225,24 @@ def write_vocabulary(folder, vocab_file, do_lower_case):
     )
 
 
-def require_same_vocabulary(output_dir, vocab_file):
-    """Checks that a run's folder was not trained with another vocabulary.
+def require_same_vocabulary(folder, vocab_file):
+    """Checks that a folder's model was not trained with another vocabulary.
 
     Args:
-      output_dir: str.
+      folder: str.
       vocab_file: str.
 
     Raises:
       UserError: it was.
     """
-    kept = os.path.join(output_dir, VOCAB_FILE)
+    kept = os.path.join(folder, VOCAB_FILE)
     if files.is_file(kept) and (
         files.read_bytes(kept) != files.read_bytes(vocab_file)
     ):
         raise UserError(
             f"--vocab_file={vocab_file} is not the vocabulary that the model "
-            f"in --output_dir was trained with, {kept}. Give that one, or "
-            "another --output_dir."
+            f"was trained with, {kept}. Give that one, or train anew in "
+            "another folder."
         )
 
 

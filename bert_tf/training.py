@@ -181,6 +181,7 @@ def train(trainer, keeper, settings, *, describe_run, watch=None):
                 _report(trainer, progress, summaries)
             goes_on = True
             if watch and settings.is_due(step, settings.watch_steps):
+                _refuse_bad_weights(trainer, keeper, step)
                 goes_on = watch(step)
             if not goes_on or settings.is_due(
                 step, settings.save_checkpoints_steps

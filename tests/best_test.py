@@ -96,10 +96,18 @@ def test_a_run_that_was_ended_is_not_taken_up_unasked(tmp_path):
     variables = checkpoint.variable_names(job.ready_model())
     step = {"global_step": job.global_step_variable()}
     CheckpointKeeper(str(tmp_path), {**variables, **step}).save(30)
-    with pytest.raises(UserError, match="patience=2 at step 30; the best mcc"):
+    with pytest.raises(
+        UserError, match="patience=2: .*at step 30, and its best"
+    ):
         best.refuse_stopped_run()
     make(tmp_path, patience=3).refuse_stopped_run()
     make(tmp_path).refuse_stopped_run()
+
+
+def test_the_best_of_a_run_that_is_gone_is_not_taken_for_this_one_s(tmp_path):
+    watch(make(tmp_path), Job(), [0.5])
+    with pytest.raises(UserError, match="whose checkpoints are not there"):
+        make(tmp_path).refuse_stopped_run()
 
 
 def test_without_an_evaluation_the_weights_stay(tmp_path):

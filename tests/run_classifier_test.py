@@ -213,3 +213,44 @@ def test_several_processes_write_the_same_records(run, table, tmp_path):
     result = run(*flags, "--conversion_processes=2")
     assert result.returncode == 0, result.stderr
     assert path.read_bytes() == alone
+
+
+@pytest.mark.slow
+def test_a_refused_run_leaves_the_folder_as_it_is(run, table, tmp_path):
+    flags = [*table(regression="true"), "--do_train", "--num_train_epochs=1"]
+    # Numbers for labels: their folder must be good for a second command too.
+    for name in ("train", "dev"):
+        path = tmp_path / "table" / f"{name}.tsv"
+        path.write_text("text\tlabel\nthe cat\t1.5\na dog\t0\n")
+    assert run(*flags).returncode == 0
+    out = tmp_path / "out"
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    again = run(*flags, "--max_seq_length=8")
+    assert again.returncode == 1
+    assert "there is nothing to train" in again.stderr
+    other = tmp_path / "other.txt"
+    pieces = (out / "vocab.txt").read_text().splitlines()
+    other.write_text("\n".join([*pieces[:-2], pieces[-1], pieces[-2]]) + "\n")
+    more = run(*flags, "--num_train_epochs=2", f"--vocab_file={other}")
+    assert more.returncode == 1
+    assert "is not the vocabulary that the model was trained" in more.stderr
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+    predicted = run(
+        *(flag for flag in flags if flag != "--do_train"), "--do_predict"
+    )
+    assert predicted.returncode == 0, predicted.stderr
+    assert len((out / "test_results.tsv").read_text().splitlines()) == 3
+
+
+@pytest.mark.slow
+def test_labels_of_the_weights_are_those_of_the_task(run, table, tmp_path):
+    flags = table()
+    assert run(*flags, "--do_train", "--num_train_epochs=1").returncode == 0
+    flags = [*flags, f"--init_checkpoint={tmp_path / 'out'}"]
+    flags = [*flags, f"--output_dir={tmp_path / 'new'}", "--do_eval"]
+    swapped = run(*flags, "--labels=yes,no", with_tensorflow=False)
+    assert swapped.returncode == 1
+    assert "knows them by their order" in swapped.stderr
+    several = run(*flags, "--multi_label", with_tensorflow=False)
+    assert several.returncode == 1
+    assert "was trained for classification" in several.stderr

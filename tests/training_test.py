@@ -219,6 +219,21 @@ def test_results_are_written_as_in_2018(tmp_path):
     )
 
 
+def test_bad_weights_are_never_watched(keeper_of):
+    # Step 1's loss is finite, its update is not.
+    trainer = make_trainer([0.1], learning_rate=1e39)
+    watched = []
+    with pytest.raises(UserError, match="The update of step 1 made"):
+        training.train(
+            trainer,
+            keeper_of(trainer),
+            settings(5, save_checkpoints_steps=50, watch_steps=1),
+            describe_run=describe,
+            watch=lambda step: watched.append(step) or True,
+        )
+    assert watched == []
+
+
 def test_watching_is_due_like_a_checkpoint_and_may_end_training(keeper_of):
     trainer = make_trainer([0.1])
     keeper = keeper_of(trainer)

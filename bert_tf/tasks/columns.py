@@ -2,6 +2,7 @@
 
 import dataclasses
 import logging
+import os
 
 from bert_tf.errors import UserError
 from bert_tf.tasks import labels as labels_lib
@@ -110,6 +111,43 @@ class TableProcessor(DataProcessor):
         column = _label_column(self.options)
         rows, layout = _read(self.options, data_dir, name, column)
         return make_examples(rows, layout, self.labels, name)
+
+
+def choose_label_names(options, data_dir, given, folders):
+    """Decides which labels a table has.
+
+    Args:
+      options: TableOptions.
+      data_dir: str.
+      given: str or None, --labels.
+      folders: list of str, where a model may lie that knows its labels.
+
+    Returns:
+      tuple of str, in the order of their ids: those given, else those of the
+      first folder that has any, else those of the training file.
+
+    Raises:
+      UserError: see `read_label_names`; or there is nothing to go by.
+    """
+    if options.kind == labels_lib.REGRESSION:
+        return ()
+    if given:
+        return labels_lib.parse_labels(given)
+    for folder in folders:
+        names = labels_lib.read_labels(folder)
+        if names is not None:
+            logging.getLogger("absl").info(
+                "Labels are those in %s.",
+                os.path.join(folder, labels_lib.LABELS_FILE),
+            )
+            return names
+    if not options.label_column:
+        raise UserError(
+            "The labels are not known: none are beside the model, and there is "
+            "no --label_column to read them from. Give them by --labels, in "
+            "the order of their ids."
+        )
+    return read_label_names(options, data_dir)
 
 
 def read_label_names(options, data_dir):

@@ -5,10 +5,11 @@ S max_seq_length
 
 import dataclasses
 
+from bert_tf import model_folder
 from bert_tf.tasks import packing
 from bert_tf.tasks.encoding import encode_label, encode_record
 from bert_tf.tasks.examples import PaddingInputExample
-from bert_tf.tasks.labels import Labels
+from bert_tf.tasks.labels import Labels, require_same_labels
 from bert_tf.tokenization import FullTokenizer
 from bert_tf.vocabulary import require_special_tokens
 
@@ -38,6 +39,19 @@ class Conversion:
             label_length=self.labels.record_length,
             label_dtype=self.labels.record_dtype,
         )
+
+    def require_same(self, folder, source):
+        """Checks that a folder's model, if any, was trained on such records.
+
+        Args:
+          folder: str.
+          source: str, where the labels come from, for the message.
+
+        Raises:
+          UserError: its labels, their kind or its vocabulary are others.
+        """
+        require_same_labels(folder, self.labels, source)
+        model_folder.require_same_vocabulary(folder, self.vocab_file)
 
     def new_converter(self):
         """Returns a Converter.

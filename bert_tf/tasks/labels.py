@@ -14,6 +14,7 @@ MULTI_LABEL = "multi_label"  # Any number of several labels, none included.
 
 # Beside the checkpoints whose head has these labels.
 LABELS_FILE = "labels.txt"
+KIND_FILE = "label_kind.txt"
 
 _LARGEST_FLOAT32 = 3.4028234e38
 
@@ -194,14 +195,16 @@ def sort_labels(names):
         return tuple(sorted(names))
 
 
-def write_labels(folder, names):
-    """Stores labels (sequence of str) in a folder's LABELS_FILE.
+def write_labels(folder, labels):
+    """Stores Labels in a folder: their kind, and their names if they have any.
 
     Raises:
-      UserError: it cannot be written.
+      UserError: a file cannot be written.
     """
-    path = os.path.join(folder, LABELS_FILE)
-    files.write_text(path, "".join(f"{name}\n" for name in names))
+    files.write_text(os.path.join(folder, KIND_FILE), f"{labels.kind}\n")
+    if labels.names:
+        path = os.path.join(folder, LABELS_FILE)
+        files.write_text(path, "".join(f"{name}\n" for name in labels.names))
 
 
 def read_labels(folder):
@@ -224,17 +227,26 @@ def read_labels(folder):
     return names
 
 
-def require_same_labels(folder, names, source):
+def require_same_labels(folder, labels, source):
     """Checks labels against those stored in a folder, if any are.
 
     Args:
       folder: str, where a model was trained or continues to be.
-      names: sequence of str, the labels in use, in their order.
+      labels: Labels, those in use.
       source: str, where these come from, for the message.
 
     Raises:
-      UserError: they differ, or only their order does.
+      UserError: they are of another kind, or differ, or only their order does.
     """
+    names, path = labels.names, os.path.join(folder, KIND_FILE)
+    kind = files.read_text(path).strip() if files.is_file(path) else None
+    if kind is not None and kind != labels.kind:
+        raise UserError(
+            f"{path}: the model there was trained for {kind}, {source} is "
+            f"{labels.kind}. --multi_label and --regression make the "
+            "difference for a table of your own; give what it was trained "
+            "with, or train anew in another folder."
+        )
     stored = read_labels(folder)
     if stored is not None and stored != tuple(names):
         raise UserError(

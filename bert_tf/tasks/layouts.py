@@ -114,6 +114,10 @@ def _label(row, position, layout, labels):
     return label
 
 
+# What GLUE's files call the rows' numbers.
+_ID_NAMES = ("index", "id")
+
+
 def _locate(first_row, layout, labels):
     """Returns where text_a, text_b and label are; None for what is not."""
     columns = (layout.text_a, layout.text_b, layout.label)
@@ -130,6 +134,20 @@ def _locate(first_row, layout, labels):
     ):
         return by_name
     _require_header(first_row, layout, labels)
+    # Without a label nothing else tells a row from a header of other names.
+    is_bare = first_row[0].strip().lower() not in _ID_NAMES
+    if (
+        layout.label is None
+        and is_bare
+        and not any(found is not None for found in by_name)
+    ):
+        names = [name for column in columns if column for name in column.names]
+        raise UserError(
+            f"{first_row.place}: there should be a header with "
+            f"{' or '.join(map(repr, names))}, but this is "
+            f"{' | '.join(first_row)[:80]!r}. Put a line with the columns' "
+            "names before it."
+        )
     return positions
 
 

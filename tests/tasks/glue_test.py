@@ -190,3 +190,11 @@ def test_real_files_are_read(
     assert len(read) == count
     assert read[-1].label == last_label
     assert all(example.text_a for example in read)
+
+
+def test_a_test_file_without_header_is_refused(tmp_path):
+    # In the layout of CoLA's other files: the label would be taken for a text.
+    lines = "gj04\t1\t\ta b\ngj04\t0\t\tc d\n"
+    (tmp_path / "test.tsv").write_text(lines)
+    with pytest.raises(UserError, match="test.tsv, line 1: .*'sentence'"):
+        glue.ColaProcessor().get_test_examples(str(tmp_path))

@@ -106,9 +106,28 @@ def test_sort_labels_by_value_or_by_code_point():
     assert labels.sort_labels({"7", "07"}) == ("07", "7")
 
 
+def one_of(*names):
+    return labels.Labels(labels.CLASSIFICATION, names)
+
+
+def test_a_regression_leaves_its_kind_alone(tmp_path):
+    number = labels.Labels(labels.REGRESSION)
+    labels.write_labels(tmp_path, number)
+    assert labels.read_labels(tmp_path) is None
+    labels.require_same_labels(tmp_path, number, "--labels")
+
+
+def test_another_kind_is_refused(tmp_path):
+    several = labels.Labels(labels.MULTI_LABEL, ("a", "b"))
+    labels.write_labels(tmp_path, several)
+    labels.require_same_labels(tmp_path, several, "--labels")
+    with pytest.raises(UserError, match="for multi_label, --labels is classif"):
+        labels.require_same_labels(tmp_path, one_of("a", "b"), "--labels")
+
+
 def test_labels_are_read_as_written(tmp_path):
     names = ("not this", "ü", "#")
-    labels.write_labels(tmp_path, names)
+    labels.write_labels(tmp_path, one_of(*names))
     assert labels.read_labels(tmp_path) == names
     written = (tmp_path / "labels.txt").read_text(encoding="utf-8")
     assert written == "not this\nü\n#\n"
@@ -125,14 +144,14 @@ def test_read_labels_refuses_another_file(tmp_path):
 
 
 def test_require_same_labels_takes_the_same_or_none(tmp_path):
-    labels.require_same_labels(tmp_path, ["a", "b"], "--labels")
-    labels.write_labels(tmp_path, ["a", "b"])
-    labels.require_same_labels(tmp_path, ["a", "b"], "--labels")
+    labels.require_same_labels(tmp_path, one_of("a", "b"), "--labels")
+    labels.write_labels(tmp_path, one_of("a", "b"))
+    labels.require_same_labels(tmp_path, one_of("a", "b"), "--labels")
 
 
 @pytest.mark.parametrize("names", [("b", "a"), ("a", "b", "c"), ("a",)])
 def test_require_same_labels_refuses_others(tmp_path, names):
-    labels.write_labels(tmp_path, ["a", "b"])
+    labels.write_labels(tmp_path, one_of("a", "b"))
     message = "labels.txt has the labels 'a', 'b', but --labels has "
     with pytest.raises(UserError, match=message + labels.spell(names)):
-        labels.require_same_labels(tmp_path, names, "--labels")
+        labels.require_same_labels(tmp_path, one_of(*names), "--labels")
