@@ -216,7 +216,7 @@ def _write_hugging_face(reader, names, config, folder):
     _write_weights(reader, placed, class_name, folder)
     _write_rest(reader, rest, class_name, folder)
     num_labels = None
-    if class_name == "BertForSequenceClassification":
+    if "output_" in huggingface.CLASSES[class_name]:
         (num_labels,) = reader.stored["output_bias"].shape
     contents = huggingface_config.to_hugging_face(
         config, class_name, num_labels

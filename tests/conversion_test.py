@@ -154,6 +154,23 @@ def test_a_span_model_has_no_pooler_among_its_weights(tmp_path, caplog):
     )
 
 
+@pytest.mark.parametrize("pooler", [True, False])
+def test_a_classifier_s_labels_are_counted(tmp_path, pooler):
+    # Of texts with a pooler, of pieces without: both have 7 labels.
+    values = make_source(tmp_path / "0", HEADS[2:3])
+    values = {n: v for n, v in values.items() if pooler or "pooler" not in n}
+    prefix = str(tmp_path / "0" / "bert_model.ckpt")
+    checkpoint_io.write_in_parts(prefix, values, values.__getitem__)
+    convert(tmp_path / "0", tmp_path / "1", "huggingface")
+    config = json.loads((tmp_path / "1" / "config.json").read_text())
+    assert len(config["id2label"]) == 7
+    assert config["architectures"] == [
+        "BertForSequenceClassification"
+        if pooler
+        else "BertForTokenClassification"
+    ]
+
+
 def test_a_class_that_needs_no_pooler_is_taken_without_one(tmp_path, caplog):
     caplog.set_level(logging.INFO)
     values = make_source(tmp_path / "0", HEADS[:2])
