@@ -22,6 +22,7 @@ from bert_tf import (
     model_folder,
     new_folder,
     variables,
+    vocabulary,
     weights_path,
 )
 from bert_tf.errors import UserError
@@ -123,7 +124,9 @@ def main():
         variables.require_config(reader, config, config_file)
     vocab_file = model_folder.find_vocabulary(FLAGS.vocab_file, path)
     if config is not None and vocab_file:
-        common_flags.check_vocabulary_size(vocab_file, config, config_file)
+        common_flags.check_vocabulary_size(
+            vocabulary.load_vocab(vocab_file), vocab_file, config, config_file
+        )
     if isinstance(reader, HuggingFaceReader):
         reader.log_left_out()
     from bert_tf import conversion

@@ -295,21 +295,21 @@ def check_vocabulary(
         vocab, vocab_file, ("[UNK]", "[CLS]", "[SEP]")
     )
     vocabulary.warn_if_case_mismatch(vocab, do_lower_case)
-    check_vocabulary_size(vocab_file, config, config_file)
+    check_vocabulary_size(vocab, vocab_file, config, config_file)
 
 
-def check_vocabulary_size(vocab_file, config, config_file):
+def check_vocabulary_size(vocab, vocab_file, config, config_file):
     """Checks that a model has an embedding for each piece.
 
     Args:
-      vocab_file: str.
+      vocab: dict, piece -> id.
+      vocab_file: str, where it comes from.
       config: BertConfig.
       config_file: str, where it comes from.
 
     Raises:
       UserError: it has fewer.
     """
-    vocab = vocabulary.load_vocab(vocab_file)
     num_ids = max(vocab.values()) + 1
     if num_ids > config.vocab_size:
         raise UserError(

@@ -17,7 +17,7 @@ from bert_tf import (
     files,
     huggingface,
     huggingface_config,
-    json_files,
+    model_folder,
     model_garden,
     safetensors_files,
     vocabulary,
@@ -153,13 +153,9 @@ def _is_lower_cased(vocab_file):
     By Hugging Face's file beside it, else by whether any piece has an
     upper-case letter.
     """
-    path = os.path.join(
-        os.path.dirname(vocab_file), huggingface_config.TOKENIZER_FILE
-    )
-    if files.is_file(path):
-        said = json_files.read_object(path).get("do_lower_case")
-        if isinstance(said, bool):
-            return said
+    _, said = model_folder.lower_case_beside([vocab_file])
+    if said is not None:
+        return said
     return not vocabulary.upper_case_pieces(vocabulary.load_vocab(vocab_file))
 
 

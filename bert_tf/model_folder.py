@@ -168,6 +168,22 @@ def find_vocabulary(vocab_file, checkpoint):
     return beside
 
 
+def lower_case_beside(places):
+    """Reads what a tokenizer_config.json says of letter case.
+
+    Args:
+      places: list of str or None; the first with such a file beside it counts.
+
+    Returns:
+      (str, bool): the file, and its `do_lower_case`; None for what is not
+      there.
+    """
+    found = [_beside(p, huggingface_config.TOKENIZER_FILE) for p in places if p]
+    path = next((path for path in found if path), None)
+    said = json_files.read_object(path).get("do_lower_case") if path else None
+    return path, said if isinstance(said, bool) else None
+
+
 def choose_lower_case(value, is_given, places):
     """Decides whether text is lower-cased.
 
@@ -182,10 +198,8 @@ def choose_lower_case(value, is_given, places):
       bool: the flag if it was given, else what the file says, else the flag;
       the log says where the two differ.
     """
-    found = [_beside(p, huggingface_config.TOKENIZER_FILE) for p in places if p]
-    path = next((path for path in found if path), None)
-    said = json_files.read_object(path).get("do_lower_case") if path else None
-    if not isinstance(said, bool) or said == value:
+    path, said = lower_case_beside(places)
+    if said is None or said == value:
         return value
     if is_given:
         logging.warning(
