@@ -24,6 +24,7 @@ from absl import flags
 
 from bert_tf import common_flags, files, model_folder, weights_path
 from bert_tf.errors import UserError
+from bert_tf.results import write_results
 
 FLAGS = flags.FLAGS
 
@@ -128,22 +129,14 @@ def main():
     # should be told at once.
     from bert_tf import distribution, pretraining, training
 
-    address = distribution.TpuAddress(
-        tpu_name=FLAGS.tpu_name,
-        tpu_zone=FLAGS.tpu_zone,
-        gcp_project=FLAGS.gcp_project,
-        master=FLAGS.master,
-        num_tpu_cores=FLAGS.num_tpu_cores,
-    )
+    address = distribution.TpuAddress.from_flags(FLAGS.flag_values_dict())
     job = pretraining.Job(
         config=config,
         paths=paths,
         output_dir=FLAGS.output_dir,
         max_seq_length=FLAGS.max_seq_length,
         max_predictions_per_seq=FLAGS.max_predictions_per_seq,
-        strategy=distribution.build_strategy(
-            address if FLAGS.use_tpu else None
-        ),
+        strategy=distribution.build_strategy(address),
         use_one_hot_embeddings=FLAGS.use_tpu,
         init_checkpoint=FLAGS.init_checkpoint,
         keep_checkpoint_max=FLAGS.keep_checkpoint_max,
@@ -151,13 +144,8 @@ def main():
     )
     job.check_records()
     if FLAGS.do_train:
-        settings = training.LoopSettings(
-            num_train_steps=FLAGS.num_train_steps,
-            train_batch_size=FLAGS.train_batch_size,
-            save_checkpoints_steps=FLAGS.save_checkpoints_steps,
-            iterations_per_loop=FLAGS.iterations_per_loop,
-            log_steps=FLAGS.log_steps,
-            full_loops=FLAGS.use_tpu,
+        settings = training.LoopSettings.from_flags(
+            FLAGS.flag_values_dict(), num_train_steps=FLAGS.num_train_steps
         )
         schedule = training.Schedule(
             FLAGS.learning_rate, FLAGS.num_warmup_steps
@@ -165,7 +153,7 @@ def main():
         job.train(job.records, settings, schedule)
     if FLAGS.do_eval:
         results = job.evaluate(FLAGS.eval_batch_size, FLAGS.max_eval_steps)
-        training.write_results(
+        write_results(
             os.path.join(FLAGS.output_dir, "eval_results.txt"), results
         )
 

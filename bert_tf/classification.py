@@ -9,9 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from bert_tf import input_pipeline, job, losses, models
-from bert_tf.checkpoint import open_checkpoint
-from bert_tf.checkpoint_files import latest_checkpoint
-from bert_tf.distribution import require_even_batch
+from bert_tf.distribution import gathered, require_even_batch
 from bert_tf.errors import UserError
 from bert_tf.tasks import metrics
 from bert_tf.tasks.labels import (
@@ -95,18 +93,9 @@ class Job(job.Job):
           UserError: there is no checkpoint to evaluate, or none with a
             classifier, or it has another number of labels.
         """
-        latest = latest_checkpoint(self.output_dir)
-        path = latest or self.init_checkpoint
-        flag = "output_dir" if latest else "init_checkpoint"
-        if path is None and to_train:
+        reader, flag = self.find_weights(to_train=to_train)
+        if reader is None:
             return
-        if path is None:
-            raise UserError(
-                f"--output_dir={self.output_dir} holds no checkpoint, and no "
-                "--init_checkpoint is given: there is no trained classifier. "
-                "Give one, or --do_train."
-            )
-        reader = open_checkpoint(path)
         stored = reader.stored.get(_HEAD)
         if stored is None and not to_train:
             raise UserError(
@@ -201,7 +190,7 @@ class Job(job.Job):
             run_step = self._step(self.ready_model(), dataset.element_spec)
             for batch in dataset:
                 outputs = {
-                    name: self._gathered(value)
+                    name: gathered(self.strategy, value)
                     for name, value in run_step(batch).items()
                 }
                 batch_losses.append(outputs["example_loss"].mean())
@@ -237,8 +226,3 @@ class Job(job.Job):
             lambda batch: self.strategy.run(replica_step, args=(batch,)),
             input_signature=[element_spec],
         )
-
-    def _gathered(self, value):
-        """Joins the devices' shares of a batch, which are in order."""
-        shares = self.strategy.experimental_local_results(value)
-        return np.concatenate([share.numpy() for share in shares])

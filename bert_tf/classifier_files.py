@@ -8,8 +8,9 @@ import os
 
 from absl import logging
 
-from bert_tf import classification, model_folder, training
+from bert_tf import classification, model_folder
 from bert_tf.best import BEST_FOLDER
+from bert_tf.results import write_results
 from bert_tf.tasks import predictions, records, registry
 from bert_tf.tasks.converter import Conversion
 from bert_tf.tasks.examples import PaddingInputExample, without_labels
@@ -99,7 +100,7 @@ class ClassifierFiles:
         """Writes eval_results.txt; see `measure`."""
         results = self.measure(sets, batch_size)
         path = os.path.join(self.job.output_dir, "eval_results.txt")
-        training.write_results(path, results)
+        write_results(path, results)
 
     def predict(self, sets, batch_size, *, with_labels, submission):
         """Writes test_results.tsv and, if wanted, more readable files.

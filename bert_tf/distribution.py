@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import numpy as np
 import tensorflow as tf
 from absl import logging
 
@@ -17,6 +18,18 @@ class TpuAddress:
     gcp_project: str | None = None
     master: str | None = None
     num_tpu_cores: int = 8
+
+    @classmethod
+    def from_flags(cls, values):
+        """Returns the address that flags give, or None without --use_tpu.
+
+        Args:
+          values: dict, flag -> value, those of common_flags.define_tpu in it.
+        """
+        if not values["use_tpu"]:
+            return None
+        names = [field.name for field in dataclasses.fields(cls)]
+        return cls(**{name: values[name] for name in names})
 
 
 def build_strategy(tpu_address=None):
@@ -76,6 +89,20 @@ def tpu_strategy(address):
             f"{strategy.num_replicas_in_sync}. Give that number."
         )
     return strategy
+
+
+def gathered(strategy, value):
+    """Joins the devices' shares of a batch, which are in order.
+
+    Args:
+      strategy: tf.distribute.Strategy.
+      value: what its `run` gave: a tensor [B, ...], or one a device.
+
+    Returns:
+      np.ndarray [B, ...].
+    """
+    shares = strategy.experimental_local_results(value)
+    return np.concatenate([share.numpy() for share in shares])
 
 
 def require_even_batch(global_batch_size, strategy, flag):

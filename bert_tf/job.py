@@ -7,10 +7,16 @@ import tensorflow as tf
 from absl import logging
 
 from bert_tf import files, input_pipeline, starting, training
-from bert_tf.checkpoint import training_variables, variable_names
+from bert_tf.checkpoint import (
+    open_checkpoint,
+    training_variables,
+    variable_names,
+)
+from bert_tf.checkpoint_files import latest_checkpoint
 from bert_tf.checkpoint_keeper import CheckpointKeeper
 from bert_tf.config import BertConfig
 from bert_tf.distribution import require_even_batch
+from bert_tf.errors import UserError
 from bert_tf.model_folder import CONFIG_FILE
 from bert_tf.optimization import create_optimizer
 from bert_tf.run_state import RunState
@@ -171,6 +177,32 @@ class Job:
             keeper = self._keeper({**variables, GLOBAL_STEP: self._global_step})
             starting.initialize(self._model, keeper, self.init_checkpoint)
         return self._model
+
+    def find_weights(self, *, to_train):
+        """Opens the checkpoint that `ready_model` would begin from.
+
+        Args:
+          to_train: bool, whether training comes first, which needs none.
+
+        Returns:
+          pair: weight_reader.WeightReader, and str, the flag that leads to it;
+          two None if there is none.
+
+        Raises:
+          UserError: there is none, but one is needed.
+        """
+        latest = latest_checkpoint(self.output_dir)
+        path = latest or self.init_checkpoint
+        if path:
+            flag = "output_dir" if latest else "init_checkpoint"
+            return open_checkpoint(path), flag
+        if to_train:
+            return None, None
+        raise UserError(
+            f"--output_dir={self.output_dir} holds no checkpoint, and no "
+            "--init_checkpoint is given: there is no trained model. Give one, "
+            "or --do_train."
+        )
 
     def global_step_variable(self):
         """Returns the int64 variable that counts the steps."""

@@ -5,7 +5,6 @@ is not used, since it keeps object-based checkpoints and prints its own lines.
 """
 
 import dataclasses
-import math
 import time
 
 import orbit
@@ -13,7 +12,6 @@ import tensorflow as tf
 import tf_keras
 from absl import logging
 
-from bert_tf import files
 from bert_tf.errors import UserError
 from bert_tf.optimization import clip_gradients
 from bert_tf.progress import Progress, format_seconds
@@ -34,6 +32,23 @@ class LoopSettings:
     log_steps: int = 100
     full_loops: bool = False  # always as long as they may be: on a TPU
     watch_steps: int | None = None  # when `watch` is called, see `train`
+
+    @classmethod
+    def from_flags(cls, values, **others):
+        """Returns the settings that flags give.
+
+        Args:
+          values: dict, flag -> value, those of
+            common_flags.define_training_loop and define_tpu in it.
+          **others: what they do not say.
+        """
+        names = ("save_checkpoints_steps", "iterations_per_loop", "log_steps")
+        return cls(
+            **{name: values[name] for name in names},
+            train_batch_size=values["train_batch_size"],
+            full_loops=values["use_tpu"],
+            **others,
+        )
 
     def next_stop(self, step):
         """Returns the next step (int) at which the host has something to do."""
@@ -250,29 +265,3 @@ def _report(trainer, progress, summaries):
     # next checkpoint to report.
     except tf.errors.OpError as error:
         logging.warning("TensorBoard scalars not written: %s.", error.message)
-
-
-def write_results(path, results):
-    """Writes and logs a results file: a line `key = value` each, sorted.
-
-    Args:
-      path: str.
-      results: dict, str -> number.
-
-    Raises:
-      UserError: a result is not finite, or the file cannot be written.
-
-    Source: the end of `main` in the 2018 scripts.
-    """
-    bad = [key for key, value in results.items() if not math.isfinite(value)]
-    if bad:
-        raise UserError(
-            f"{', '.join(bad)} came out as no finite number, so that "
-            f"{path} is not written. The weights or the records are broken."
-        )
-    # str, since a format would print a float32 with a float64's digits.
-    lines = [f"{key} = {results[key]!s}\n" for key in sorted(results)]
-    files.write_text(path, "".join(lines))
-    for line in lines:
-        logging.info("  %s", line.rstrip())
-    logging.info("Wrote %s.", path)

@@ -1,0 +1,112 @@
+"""What the fine-tuning scripts find out from their flags, before TensorFlow.
+
+S max_seq_length
+"""
+
+import dataclasses
+import os
+
+from bert_tf import common_flags, files, model_folder, weights_path
+from bert_tf.config import BertConfig
+from bert_tf.errors import UserError
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Model:
+    """The model that flags name, its parts checked against each other.
+
+    `checkpoint`: str or None, the weights that are gone on from.
+    `vocab_file`: str. `do_lower_case`: bool.
+    """
+
+    config: BertConfig
+    checkpoint: str | None
+    vocab_file: str
+    do_lower_case: bool
+
+    def folders(self, output_dir, *, to_train):
+        """Lists where what goes with the weights has to agree with the flags.
+
+        Args:
+          output_dir: str.
+          to_train: bool, whether the weights are trained on: then what
+            --init_checkpoint was trained with does not matter.
+
+        Returns:
+          list of str.
+        """
+        if self.checkpoint and not to_train:
+            return [output_dir, os.path.dirname(self.checkpoint)]
+        return [output_dir]
+
+
+def choose_model(
+    *,
+    output_dir,
+    init_checkpoint,
+    bert_config_file,
+    vocab_file,
+    do_lower_case,
+    max_seq_length,
+):
+    """Finds the model, and makes its output folder once all is well.
+
+    Args:
+      output_dir, init_checkpoint, bert_config_file, vocab_file: str or None,
+        flags.
+      do_lower_case: absl's flag of that name, whose `present` tells whether it
+        was given.
+      max_seq_length: int, S.
+
+    Returns:
+      Model.
+
+    Raises:
+      UserError: a file is missing or wrong, or they do not go together.
+    """
+    checkpoint = weights_path.find_weights(output_dir, init_checkpoint)
+    config, config_file = model_folder.choose_config(
+        bert_config_file, checkpoint
+    )
+    common_flags.check_sequence_length(max_seq_length, config, config_file)
+    vocab_file = model_folder.choose_vocabulary(vocab_file, checkpoint)
+    is_lower_case = model_folder.choose_lower_case(
+        do_lower_case.value, do_lower_case.present, [vocab_file, checkpoint]
+    )
+    common_flags.check_vocabulary(
+        vocab_file, is_lower_case, checkpoint, config, config_file
+    )
+    files.make_output_folder(output_dir, "output_dir")
+    return Model(
+        config=config,
+        checkpoint=checkpoint,
+        vocab_file=vocab_file,
+        do_lower_case=is_lower_case,
+    )
+
+
+def count_steps(num_examples, *, num_train_epochs, train_batch_size):
+    """Tells in how many steps examples are gone through.
+
+    Args:
+      num_examples: int.
+      num_train_epochs: float.
+      train_batch_size: int.
+
+    Returns:
+      int.
+
+    Raises:
+      UserError: not one.
+
+    Source: the formula of `main` in run_classifier.py and run_squad.py (2018).
+    """
+    num_train_steps = int(num_examples / train_batch_size * num_train_epochs)
+    if not num_train_steps:
+        raise UserError(
+            f"{num_examples} training examples, --num_train_epochs="
+            f"{num_train_epochs:g} times, do not make one step of "
+            f"--train_batch_size={train_batch_size}. Lower the batch "
+            "size or raise the number of epochs."
+        )
+    return num_train_steps

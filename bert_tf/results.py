@@ -1,0 +1,35 @@
+"""Files of results."""
+
+import logging
+import math
+
+from bert_tf import files
+from bert_tf.errors import UserError
+
+_logger = logging.getLogger("absl")
+
+
+def write_results(path, results):
+    """Writes and logs a results file: a line `key = value` each, sorted.
+
+    Args:
+      path: str.
+      results: dict, str -> number.
+
+    Raises:
+      UserError: a result is not finite, or the file cannot be written.
+
+    Source: the end of `main` in the 2018 scripts.
+    """
+    bad = [key for key, value in results.items() if not math.isfinite(value)]
+    if bad:
+        raise UserError(
+            f"{', '.join(bad)} came out as no finite number, so that "
+            f"{path} is not written. The weights or the records are broken."
+        )
+    # str, since a format would print a float32 with a float64's digits.
+    lines = [f"{key} = {results[key]!s}\n" for key in sorted(results)]
+    files.write_text(path, "".join(lines))
+    for line in lines:
+        _logger.info("  %s", line.rstrip())
+    _logger.info("Wrote %s.", path)
