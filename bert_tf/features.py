@@ -76,6 +76,31 @@ def classifier_features(max_seq_length, *, label_length=1, label_dtype="int64"):
     )
 
 
+def squad_features(max_seq_length, *, is_training):
+    """Lists the features of a record of a question and a window of its context.
+
+    Args:
+      max_seq_length: int, S.
+      is_training: bool, whether the answer is in it.
+
+    Returns:
+      tuple of Feature.
+
+    Source: `FeatureWriter` and `input_fn_builder` in run_squad.py (2018).
+    """
+    s, s_flag = (max_seq_length,), "max_seq_length"
+    read = (
+        Feature("unique_ids", (1,), tf.int64),
+        Feature("input_ids", s, tf.int64, s_flag),
+        Feature("input_mask", s, tf.int64, s_flag),
+        Feature("segment_ids", s, tf.int64, s_flag),
+    )
+    if not is_training:
+        return read
+    names = ("start_positions", "end_positions", "is_impossible")
+    return read + tuple(Feature(name, (1,), tf.int64) for name in names)
+
+
 def parse_spec(features):
     """Returns the dict by which `tf.io.parse_example` reads such records."""
     return {

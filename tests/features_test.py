@@ -58,3 +58,20 @@ def test_a_label_is_of_the_task_s_length_and_type():
     lengths = {f.name: f.shape for f in kinds["one"]}
     assert lengths["input_ids"] == lengths["segment_ids"] == (7,)
     assert lengths["is_real_example"] == (1,)
+
+
+def test_only_training_has_the_answer_in_a_record():
+    asked = features.squad_features(7, is_training=False)
+    trained = features.squad_features(7, is_training=True)
+    assert trained[: len(asked)] == asked
+    assert [(f.name, f.shape) for f in trained[len(asked) :]] == [
+        ("start_positions", (1,)),
+        ("end_positions", (1,)),
+        ("is_impossible", (1,)),
+    ]
+    assert {f.name: f.shape for f in asked} == {
+        "unique_ids": (1,),
+        "input_ids": (7,),
+        "input_mask": (7,),
+        "segment_ids": (7,),
+    }

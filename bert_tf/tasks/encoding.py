@@ -35,18 +35,53 @@ def encode_record(input_ids, num_first, max_seq_length, label_entry):
       bytes, a serialized tf.train.Example with the entries of
       features.classifier_features.
     """
+    is_real = min(len(input_ids), 1)
+    return encode_example(
+        (
+            *text_entries(input_ids, num_first, max_seq_length),
+            label_entry,
+            _run_of_ones("is_real_example", 0, is_real, 1),
+        )
+    )
+
+
+def encode_example(entries):
+    """Makes one record of its entries.
+
+    Args:
+      entries: iterable of bytes, from the functions below.
+
+    Returns:
+      bytes, a serialized tf.train.Example.
+    """
+    return _field(1, b"".join(entries))
+
+
+def text_entries(input_ids, num_first, max_seq_length):
+    """Makes the entries of packed text.
+
+    Args:
+      input_ids: list of at most S int, unpadded.
+      num_first: int, how many of them belong to segment 0.
+      max_seq_length: int, S.
+
+    Returns:
+      tuple of bytes: input_ids, input_mask, segment_ids.
+    """
     length = len(input_ids)
     packed = b"".join(map(_VARINTS.__getitem__, input_ids))
-    entries = (
+    return (
         _entry(
             "input_ids", _INT64_LIST, packed + bytes(max_seq_length - length)
         ),
         _run_of_ones("input_mask", 0, length, max_seq_length),
         _run_of_ones("segment_ids", num_first, length, max_seq_length),
-        label_entry,
-        _run_of_ones("is_real_example", 0, min(length, 1), 1),
     )
-    return _field(1, b"".join(entries))
+
+
+def number_entry(name, number):
+    """Makes the entry (bytes) of one number (int from 0), of any name."""
+    return _entry(name, _INT64_LIST, _spell_varint(number))
 
 
 @functools.lru_cache(_ENTRIES_REMEMBERED)
@@ -92,14 +127,18 @@ class _Varints(dict):
     """
 
     def __missing__(self, number):
-        septets = [number & 127]
-        rest = number >> 7
-        while rest:
-            septets[-1] |= 128
-            septets.append(rest & 127)
-            rest >>= 7
-        self[number] = bytes(septets)
+        self[number] = _spell_varint(number)
         return self[number]
+
+
+def _spell_varint(number):
+    septets = [number & 127]
+    rest = number >> 7
+    while rest:
+        septets[-1] |= 128
+        septets.append(rest & 127)
+        rest >>= 7
+    return bytes(septets)
 
 
 _VARINTS = _Varints()

@@ -60,3 +60,12 @@ def test_large_numbers_are_encoded_as_protocol_buffers_do():
     assert encoding._VARINTS[0] == b"\0"
     assert encoding._VARINTS[127] == b"\x7f"
     assert encoding._VARINTS[1 << 21] == b"\x80\x80\x80\x01"
+
+
+def test_a_number_of_any_name_and_size():
+    record = encoding.encode_example(
+        (encoding.number_entry("unique_ids", 1_000_000_000),)
+    )
+    stored = tf.train.Example.FromString(record).features.feature
+    assert list(stored) == ["unique_ids"]
+    assert stored["unique_ids"].int64_list.value == [1_000_000_000]

@@ -1,0 +1,231 @@
+"""Questions to records.
+
+S max_seq_length
+"""
+
+import dataclasses
+import itertools
+
+from bert_tf import files
+from bert_tf.errors import UserError
+from bert_tf.heartbeat import Heartbeat
+from bert_tf.tasks import encoding
+from bert_tf.tasks.squad import windows
+from bert_tf.tasks.squad.windows import Question, Window
+from bert_tf.tokenization import FullTokenizer
+from bert_tf.vocabulary import require_special_tokens
+
+# 2018's: records of one run are numbered from here.
+FIRST_UNIQUE_ID = 1_000_000_000
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Conversion:
+    """What questions become: all that records depend on but the questions.
+
+    `vocab_file`: str. `do_lower_case`: bool. The rest are flags, int.
+
+    Raises:
+      UserError: a length leaves no room.
+    """
+
+    vocab_file: str
+    do_lower_case: bool
+    max_seq_length: int = 384
+    doc_stride: int = 128
+    max_query_length: int = 64
+
+    def __post_init__(self):
+        windows.require_room(
+            self.max_seq_length, self.max_query_length, self.doc_stride
+        )
+
+    def new_converter(self):
+        """Returns a Converter.
+
+        Raises:
+          UserError: the vocabulary cannot be read, or lacks a special token.
+        """
+        tokenizer = FullTokenizer(self.vocab_file, self.do_lower_case)
+        require_special_tokens(
+            tokenizer.vocab, self.vocab_file, ("[UNK]", "[CLS]", "[SEP]")
+        )
+        return Converter(self, tokenizer)
+
+
+class Converter:
+    """Cuts questions up and makes records of them."""
+
+    def __init__(self, conversion, tokenizer):
+        """Stores its arguments.
+
+        Args:
+          conversion: Conversion.
+          tokenizer: tokenization.FullTokenizer.
+        """
+        self._conversion = conversion
+        self._tokenizer = tokenizer
+        self._contexts = windows.ContextTokenizer(tokenizer)
+        self._cls, self._sep = tokenizer.convert_tokens_to_ids(
+            ["[CLS]", "[SEP]"]
+        )
+
+    def questions(self, examples):
+        """Cuts up one example after the other.
+
+        Args:
+          examples: iterable of SquadExample. Those of one context, if they
+            follow each other, share its pieces.
+
+        Yields:
+          windows.Question.
+        """
+        context, tokenized = None, None
+        for example in examples:
+            if example.context is not context:
+                context = example.context
+                tokenized = self._contexts.tokenize(context)
+            yield self._question(example, tokenized)
+
+    def _question(self, example, tokenized):
+        flags = self._conversion
+        question_ids = self._tokenizer.tokenize_to_ids(example.question_text)
+        question_ids = question_ids[: flags.max_query_length]
+        room = flags.max_seq_length - len(question_ids) - windows.NUM_SPECIAL
+        offset = len(question_ids) + 2
+        plan = windows.plan_windows(len(tokenized.ids), room, flags.doc_stride)
+        return Question(
+            example.qas_id,
+            question_ids,
+            tokenized,
+            [Window(offset, *planned) for planned in plan],
+        )
+
+    def prediction_records(self, examples):
+        """Makes the records to predict from.
+
+        Args:
+          examples: iterable of SquadExample.
+
+        Yields:
+          list of bytes, the records of one example's windows.
+        """
+        unique_ids = itertools.count(FIRST_UNIQUE_ID)
+        for question in self.questions(examples):
+            yield [
+                self._record(question, window, next(unique_ids), ())
+                for window in question.windows
+            ]
+
+    def training_records(self, examples):
+        """Makes the records to train on.
+
+        Args:
+          examples: iterable of SquadExample with answers.
+
+        Yields:
+          list of bytes, as from `prediction_records`.
+        """
+        unique_ids = itertools.count(FIRST_UNIQUE_ID)
+        for example, question in zip(examples, self.questions(examples)):
+            first, last = self._answer_span(example, question.tokenized)
+            is_impossible = example.is_impossible
+            records = []
+            for window in question.windows:
+                start, end = windows.answer_positions(
+                    window, is_impossible, first, last
+                )
+                entries = (
+                    encoding.number_entry("start_positions", start),
+                    encoding.number_entry("end_positions", end),
+                    encoding.number_entry("is_impossible", is_impossible),
+                )
+                records.append(
+                    self._record(question, window, next(unique_ids), entries)
+                )
+            yield records
+
+    def _answer_span(self, example, tokenized):
+        """Returns the answer's first and last piece; -1 without an answer."""
+        if example.is_impossible:
+            return -1, -1
+        word_to_piece = tokenized.word_to_piece
+        return windows.improve_answer_span(
+            tokenized.pieces,
+            word_to_piece[example.start_position],
+            word_to_piece[example.end_position + 1] - 1,
+            self._tokenizer.tokenize(example.orig_answer_text),
+        )
+
+    def _record(self, question, window, unique_id, entries):
+        start, end = window.start, window.start + window.length
+        input_ids = [
+            self._cls,
+            *question.question_ids,
+            self._sep,
+            *question.tokenized.ids[start:end],
+            self._sep,
+        ]
+        return encoding.encode_example(
+            (
+                encoding.number_entry("unique_ids", unique_id),
+                *encoding.text_entries(
+                    input_ids, window.offset, self._conversion.max_seq_length
+                ),
+                *entries,
+            )
+        )
+
+    def padding_record(self):
+        """Returns the record (bytes) that fills up a batch; it has no pieces.
+
+        Its unique id is 0.
+        """
+        return encoding.encode_example(
+            (
+                encoding.number_entry("unique_ids", 0),
+                *encoding.text_entries([], 0, self._conversion.max_seq_length),
+            )
+        )
+
+
+def write_records(path, records_of_questions, *, padding=None, batch_size=1):
+    """Writes records to a TFRecord file, which appears when it is complete.
+
+    Args:
+      path: str.
+      records_of_questions: iterable of lists of bytes.
+      padding: bytes, a record that fills up the last batch; None for none.
+      batch_size: int, B of that batch.
+
+    Returns:
+      int, how many were written without padding.
+
+    Raises:
+      UserError: the file cannot be written.
+
+    Source: `FeatureWriter` in run_squad.py (2018).
+    """
+    import tensorflow as tf  # Deferred: it takes seconds.
+
+    heartbeat = Heartbeat(f"Wrote %s records to {path} so far.")
+    num_records = 0
+    try:
+        with (
+            files.naming_failures(path, "written"),
+            files.replacing(path) as beside,
+            tf.io.TFRecordWriter(beside) as writer,
+        ):
+            for records in records_of_questions:
+                for record in records:
+                    writer.write(record)
+                num_records += len(records)
+                heartbeat.beat(num_records)
+            if padding is not None:
+                for _ in range(-num_records % batch_size):
+                    writer.write(padding)
+    except tf.errors.OpError as error:
+        raise UserError(
+            f"{path} cannot be written: {error.message}."
+        ) from error
+    return num_records

@@ -1,0 +1,115 @@
+"""The file of the n best answers: byte for byte what json.dumps would give."""
+
+import contextlib
+from json.encoder import encode_basestring_ascii
+
+from bert_tf import files
+
+
+def spell(entries, probabilities):
+    """Spells a question's n best as json.dumps(..., indent=4) does.
+
+    Args:
+      entries: list of (text, start_logit, end_logit, ...), see answers.n_best.
+      probabilities: list of float, theirs.
+
+    Returns:
+      str, ASCII: the value in the outermost object of the file.
+    """
+    # json itself takes several times as long where it has to indent.
+    blocks = [
+        f'            "text": {encode_basestring_ascii(text)},\n'
+        f'            "probability": {probability!r},\n'
+        f'            "start_logit": {start_logit!r},\n'
+        f'            "end_logit": {end_logit!r}'
+        for (text, start_logit, end_logit, _), probability in zip(
+            entries, probabilities
+        )
+    ]
+    inside = "\n        },\n        {\n".join(blocks)
+    return f"[\n        {{\n{inside}\n        }}\n    ]"
+
+
+class NBestFile:
+    """A file of one JSON object that is written piecemeal.
+
+    It stands under its name once the `with` block ends, unless by an error. An
+    entry whose id is already there is put in its place then.
+    """
+
+    def __init__(self, path):
+        """Stores `path` (str)."""
+        self._path = path
+        self._cleanup = contextlib.ExitStack()
+        self._stream = None
+        self._num_bytes = 0
+        self._spans = {}
+        self._later = {}
+
+    def __enter__(self):
+        with contextlib.ExitStack() as stack:
+            beside = stack.enter_context(files.replacing(self._path))
+            with files.naming_failures(self._path, "written"):
+                self._stream = stack.enter_context(_open_to_write(beside))
+            # From here on it is __exit__ that ends them.
+            self._cleanup = stack.pop_all()
+        self._append("{")
+        return self
+
+    def __exit__(self, *exception):
+        if exception[0] is not None:
+            return self._cleanup.__exit__(*exception)
+        with files.naming_failures(self._path, "written"), self._cleanup:
+            self._append("\n}\n" if self._spans else "}\n")
+        if self._later:
+            self._put_in_place()
+        return None
+
+    def _append(self, text):
+        with files.naming_failures(self._path, "written"):
+            self._stream.write(text.encode("ascii"))
+        self._num_bytes += len(text)
+
+    def write(self, blocks):
+        """Writes entries.
+
+        Args:
+          blocks: iterable of (id, value), str both, the value in JSON.
+
+        Raises:
+          UserError: it cannot be written.
+        """
+        texts, num_bytes = [], self._num_bytes
+        for key, value in blocks:
+            if key in self._spans:
+                self._later[key] = value
+                continue
+            separator = "," if self._spans else ""
+            name = f"{separator}\n    {encode_basestring_ascii(key)}: "
+            start = num_bytes + len(name)
+            num_bytes = start + len(value)
+            self._spans[key] = start, num_bytes
+            texts += [name, value]
+        self._append("".join(texts))
+
+    def _put_in_place(self):
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(files.naming_failures(self._path, "written"))
+            beside = stack.enter_context(files.replacing(self._path))
+            source = stack.enter_context(files.open_binary(self._path))
+            target = stack.enter_context(_open_to_write(beside))
+            # Ids stand in the file in the order of the dict.
+            for key, (start, end) in self._spans.items():
+                if key in self._later:
+                    target.write(source.read(start - source.tell()))
+                    target.write(self._later[key].encode("ascii"))
+                    source.seek(end)
+            target.write(source.read())
+
+
+def _open_to_write(path):
+    if files.is_remote(path):
+        import tensorflow as tf  # Deferred: see the top of files.py.
+
+        return tf.io.gfile.GFile(path, "wb")
+    return open(path, "wb")

@@ -1,0 +1,308 @@
+"""Scores of predictions, by the official evaluators.
+
+They come with tf-models-official, which gave some of their results other names
+and one another unit; here all have the official ones, in percent.
+"""
+
+import contextlib
+import json
+import logging
+import math
+
+from bert_tf import files, json_files
+from bert_tf.errors import UserError
+
+_logger = logging.getLogger("absl")
+
+# --null_score_diff_threshold: the threshold with the best F1.
+AUTO = "auto"
+
+_LISTED = 5
+
+_OFFICIAL_NAMES = {
+    "final_exact": "best_exact",
+    "final_exact_thresh": "best_exact_thresh",
+    "final_f1": "best_f1",
+    "final_f1_thresh": "best_f1_thresh",
+}
+
+
+def score(
+    dataset,
+    predictions,
+    *,
+    version_2_with_negative,
+    null_odds=None,
+    best_texts=None,
+):
+    """Compares predictions with answers.
+
+    Args:
+      dataset: list of articles, see examples.read_dataset; with answers.
+      predictions: dict, id -> str, empty for no answer.
+      version_2_with_negative: bool, whether a question may have no answer.
+      null_odds: dict, id -> float: for version 2, the score of no answer less
+        that of the best text. With them the best thresholds are found.
+      best_texts: dict, id -> str: the predictions before a threshold was
+        applied; None for `predictions`.
+
+    Returns:
+      dict, str -> number, all in percent but `total` and thresholds:
+        `exact_match` and `f1`, of version 1.1; a question without a prediction
+          counts as wrong;
+        `exact`, `f1`, `total`, with HasAns_ and NoAns_ before them as well, of
+          version 2, for questions with a prediction; and, with `null_odds`,
+          `best_exact`, `best_f1`, their thresholds, and `pr_*_ap`.
+
+    Raises:
+      UserError: no question has a prediction.
+    """
+    predictions = _for_questions(dataset, predictions)
+    if not version_2_with_negative:
+        from official.nlp.tools import squad_evaluate_v1_1
+
+        with _silence():
+            found = squad_evaluate_v1_1.evaluate(dataset, predictions)
+        return {
+            "exact_match": 100.0 * found["exact_match"],
+            "f1": 100.0 * found["final_f1"],
+        }
+    results = _evaluate_v2(dataset, predictions, None)
+    results = {
+        key: value
+        for key, value in results.items()
+        if not key.startswith(("final_", "pr_"))
+    }
+    if null_odds is not None:
+        texts = predictions if best_texts is None else best_texts
+        results.update(_score_thresholds(dataset, texts, null_odds))
+    return results
+
+
+def score_files(
+    dataset, predictions_file, *, version_2_with_negative, null_odds_file=None
+):
+    """Does so for files of predictions; see `score`, `read_predictions`.
+
+    Args:
+      dataset: list of articles.
+      predictions_file: str.
+      version_2_with_negative: bool.
+      null_odds_file: str or None.
+
+    Returns:
+      dict, as from `score`.
+
+    Raises:
+      UserError: a file cannot be read, or see `score`.
+    """
+    return score(
+        dataset,
+        read_predictions(predictions_file),
+        version_2_with_negative=version_2_with_negative,
+        null_odds=read_null_odds(null_odds_file) if null_odds_file else None,
+    )
+
+
+def _evaluate_v2(dataset, predictions, null_odds):
+    from official.nlp.tools import squad_evaluate_v2_0
+
+    with _silence():
+        return squad_evaluate_v2_0.evaluate(dataset, predictions, null_odds)
+
+
+def _score_thresholds(dataset, texts, null_odds):
+    asked = {qa["id"] for qa in _questions(dataset)}
+    texts = {key: text for key, text in texts.items() if key in asked}
+    without = [key for key in texts if key not in null_odds]
+    if without:
+        raise UserError(
+            f"There are no null odds for {len(without)} predictions "
+            f"({_first(without)}). They must be of the same run."
+        )
+    odds = {key: null_odds[key] for key in texts}
+    found = _evaluate_v2(dataset, texts, odds)
+    return {
+        _OFFICIAL_NAMES.get(key, key): value
+        for key, value in found.items()
+        if key.startswith(("final_", "pr_"))
+    }
+
+
+def find_best_threshold(dataset, best_texts, null_odds):
+    """Finds the --null_score_diff_threshold with the best F1.
+
+    Args:
+      dataset, best_texts, null_odds: see `score`.
+
+    Returns:
+      float; below all null odds if no answer at all is best, for which the
+      evaluator has no threshold.
+    """
+    found = _score_thresholds(dataset, best_texts, null_odds)
+    asked = [qa for qa in _questions(dataset) if qa["id"] in best_texts]
+    num_impossible = sum(not qa["answers"] for qa in asked)
+    if found["best_f1"] <= 100.0 * num_impossible / len(asked):
+        return min(null_odds.values()) - 1.0
+    return found["best_f1_thresh"]
+
+
+def parse_threshold(text, version_2_with_negative):
+    """Reads --null_score_diff_threshold.
+
+    Args:
+      text: str.
+      version_2_with_negative: bool.
+
+    Returns:
+      float, or AUTO.
+
+    Raises:
+      UserError: it is neither, or AUTO where there always is an answer.
+    """
+    if text == AUTO:
+        if version_2_with_negative:
+            return AUTO
+        raise UserError(
+            f"--null_score_diff_threshold={AUTO} needs "
+            "--version_2_with_negative: otherwise every question has an answer."
+        )
+    try:
+        threshold = float(text)
+    except ValueError:
+        threshold = math.nan
+    if not math.isfinite(threshold):
+        raise UserError(
+            f"--null_score_diff_threshold={text} must be a finite number or "
+            f"{AUTO}."
+        )
+    return threshold
+
+
+def reason_not_to_score(dataset, version_2_with_negative):
+    """Tells why predictions cannot be compared with a file's answers.
+
+    Args:
+      dataset: list of articles.
+      version_2_with_negative: bool, whether a question may have no answer.
+
+    Returns:
+      str, or None if they can.
+    """
+    questions = list(_questions(dataset))
+    without = [qa["id"] for qa in questions if "answers" not in qa]
+    if without:
+        return f"{len(without)} questions have no `answers` ({_first(without)})"
+    bad = [qa["id"] for qa in questions if not _are_answers(qa["answers"])]
+    if bad:
+        return (
+            f"`answers` of {_first(bad)} must be a list of objects with a "
+            "`text`"
+        )
+    empty = [qa["id"] for qa in questions if not qa["answers"]]
+    if empty and not version_2_with_negative:
+        return (
+            f"{len(empty)} questions have no answer ({_first(empty)}), for "
+            "which --version_2_with_negative is needed"
+        )
+    if len(empty) == len(questions):
+        return "no question has an answer"
+    return None
+
+
+def _are_answers(answers):
+    return isinstance(answers, list) and all(
+        isinstance(answer, dict) and isinstance(answer.get("text"), str)
+        for answer in answers
+    )
+
+
+def read_predictions(path):
+    """Reads a predictions.json.
+
+    Args:
+      path: str.
+
+    Returns:
+      dict, id -> str.
+
+    Raises:
+      UserError: it is something else.
+    """
+    return _read_entries(path, str, "a text")
+
+
+def read_null_odds(path):
+    """Reads a null_odds.json.
+
+    Args:
+      path: str.
+
+    Returns:
+      dict, id -> float.
+
+    Raises:
+      UserError: it is something else, or one is not finite.
+    """
+    odds = _read_entries(path, (int, float), "a number")
+    for key, value in odds.items():
+        if not math.isfinite(value):
+            raise UserError(f"{path}: the entry of {key} is {value}.")
+    return odds
+
+
+def _read_entries(path, kind, spelled):
+    held = json_files.parse(path, files.read_text(path))
+    if not isinstance(held, dict):
+        raise UserError(
+            f"{path} must hold an object, id to {spelled}, but holds a "
+            f"{type(held).__name__}."
+        )
+    for key, value in held.items():
+        if not isinstance(value, kind) or isinstance(value, bool):
+            raise UserError(
+                f"{path}: the entry of {key} must be {spelled}, but is "
+                f"{json.dumps(value)[:40]}."
+            )
+    return held
+
+
+def _for_questions(dataset, predictions):
+    """Returns the predictions that are for questions; tells what is amiss."""
+    asked = {qa["id"] for qa in _questions(dataset)}
+    missing = sorted(asked - predictions.keys())
+    if len(missing) == len(asked):
+        raise UserError(
+            f"None of the {len(predictions)} predictions is for one of the "
+            f"{len(asked)} questions. They are of another file."
+        )
+    for ids, what in (
+        (missing, "questions have no prediction"),
+        (sorted(predictions.keys() - asked), "predictions are for no question"),
+    ):
+        if ids:
+            _logger.warning("%d %s (%s).", len(ids), what, _first(ids))
+    # The evaluator of version 2 fails at others.
+    return {key: text for key, text in predictions.items() if key in asked}
+
+
+def _first(ids):
+    more = ", ..." if len(ids) > _LISTED else ""
+    return ", ".join(ids[:_LISTED]) + more
+
+
+def _questions(dataset):
+    for article in dataset:
+        for paragraph in article["paragraphs"]:
+            yield from paragraph["qas"]
+
+
+@contextlib.contextmanager
+def _silence():
+    # The evaluators log a line for each question without a prediction.
+    level = _logger.level
+    _logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        _logger.setLevel(level)
