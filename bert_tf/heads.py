@@ -1,4 +1,4 @@
-"""What stands on the encoder: the heads of pre-training and of classifying.
+"""What stands on the encoder: the heads of each job.
 
 Dimension letters: B batch, S sequence length, P masked positions, D
 hidden_size, V vocabulary, L labels.
@@ -134,6 +134,18 @@ class NextSentence(Output):
     """
 
     def __init__(self, config, *, name="cls/seq_relationship"):
+        super().__init__(config, 2, name=name)
+
+
+class AnswerSpan(Output):
+    """Scores each position as an answer's first and as its last.
+
+    Maps float [B, S, D], the last layer, to float32 logits [B, S, 2].
+
+    Source: `create_model` in run_squad.py (2018).
+    """
+
+    def __init__(self, config, *, name="cls/squad"):
         super().__init__(config, 2, name=name)
 
 

@@ -26,13 +26,15 @@ class RecordFiles:
     so many rows; an accelerator reads beyond its end without a word).
     `fixed_shapes`: bool, whether all batches are alike, as a TPU wants it. If
     not, a batch is cut to its longest row, which changes no result, and the
-    last one may be smaller.
+    last one may be smaller. `trims`: bool, false where padding does reach a
+    result, so that batches are not cut.
     """
 
     paths: list
     features: tuple
     limits: dict
     fixed_shapes: bool = True
+    trims: bool = True
 
 
 def training_dataset(files, *, batch_size, seed, examples_read=0):
@@ -132,7 +134,8 @@ def _batches(records, files, batch_size, *, drop_remainder=True):
             name: tf.cast(value, tf.int32) if value.dtype == tf.int64 else value
             for name, value in batch.items()
         }
-        return batch if files.fixed_shapes else _trimmed(batch)
+        is_cut = files.trims and not files.fixed_shapes
+        return _trimmed(batch) if is_cut else batch
 
     # A fixed batch size is what a TPU needs.
     return (

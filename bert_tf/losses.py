@@ -1,6 +1,7 @@
-"""What training makes small: the losses of pre-training and of classifying.
+"""What training makes small: the losses of each job.
 
-Dimension letters: B batch, P masked positions, V vocabulary, L labels.
+Dimension letters: B batch, S sequence length, P masked positions, V vocabulary,
+L labels.
 """
 
 import tensorflow as tf
@@ -85,3 +86,22 @@ def multi_label_loss(logits, labels):
     )  # [B, L]
     example_loss = tf.reduce_mean(label_loss, axis=-1)  # [B]
     return tf.reduce_mean(example_loss), example_loss
+
+
+def span_loss(start_logits, end_logits, start_positions, end_positions):
+    """Averages the cross entropy of an answer's two ends.
+
+    Args:
+      start_logits: float32 [B, S]; padding takes part.
+      end_logits: float32 [B, S].
+      start_positions: int [B] or [B, 1], each in [0, S).
+      end_positions: int [B] or [B, 1], each in [0, S).
+
+    Returns:
+      float32 scalar, the mean of the two means.
+
+    Source: `model_fn_builder` in run_squad.py (2018).
+    """
+    start_loss, _ = classification_loss(start_logits, start_positions)
+    end_loss, _ = classification_loss(end_logits, end_positions)
+    return (start_loss + end_loss) / 2.0

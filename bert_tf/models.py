@@ -1,4 +1,7 @@
-"""Whole models: an encoder with the heads of a job."""
+"""Whole models: an encoder with the heads of a job.
+
+B batch, S sequence length, P masked positions, V vocabulary, L labels
+"""
 
 import tensorflow as tf
 import tf_keras
@@ -66,5 +69,34 @@ def classifier_model(config, num_outputs, *, use_one_hot_embeddings=False):
     classifier = heads.Classifier(config, num_outputs)
     outputs = {"logits": classifier(encoder(inputs)["pooled_output"])}
     model = tf_keras.Model(inputs, outputs, name="classifier")
+    model.encoder = encoder
+    return model
+
+
+def question_answering_model(config, *, use_one_hot_embeddings=False):
+    """Builds the encoder with a head that finds an answer's two ends.
+
+    Args:
+      config: BertConfig.
+      use_one_hot_embeddings: bool, see BertEncoder.
+
+    Returns:
+      A functional tf_keras.Model. Its inputs are BertEncoder's three; its
+      output is a dict of
+        start_logits: float32 [B, S], of the answer's first piece.
+        end_logits: float32 [B, S], of its last one.
+      Its attribute `encoder` is the BertEncoder.
+
+    Source: `create_model` in run_squad.py (2018).
+    """
+    encoder = BertEncoder(config, use_one_hot_embeddings=use_one_hot_embeddings)
+    inputs = {
+        key: tf_keras.Input([None], dtype=tf.int32, name=key)
+        for key in INPUT_KEYS
+    }
+    logits = heads.AnswerSpan(config)(encoder(inputs)["sequence_output"])
+    start_logits, end_logits = tf.unstack(logits, axis=-1)
+    outputs = {"start_logits": start_logits, "end_logits": end_logits}
+    model = tf_keras.Model(inputs, outputs, name="question_answering")
     model.encoder = encoder
     return model

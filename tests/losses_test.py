@@ -67,3 +67,15 @@ def test_multi_label_loss_is_the_mean_over_labels():
     expected = [(2 * right + half) / 3, (wrong + right + half) / 3]
     np.testing.assert_allclose(example_loss, expected, rtol=1e-6)
     np.testing.assert_allclose(loss, np.mean(expected), rtol=1e-6)
+
+
+def test_span_loss_is_the_mean_of_both_ends():
+    # B=2, S=3. Scores (0, 0, log 2) have probabilities 1/4, 1/4, 1/2.
+    row = [0.0, 0.0, np.log(2.0)]
+    logits = tf.constant([row, row], tf.float32)
+    loss = losses.span_loss(
+        logits, logits, tf.constant([[0], [2]]), tf.constant([[2], [2]])
+    )
+    four, two = np.log(4.0), np.log(2.0)
+    expected = ((four + two) / 2 + two) / 2
+    np.testing.assert_allclose(loss, expected, rtol=1e-6)

@@ -8,7 +8,7 @@ import tensorflow as tf
 import tf_keras
 
 from bert_tf import losses, models
-from bert_tf.checkpoint import variable_names
+from bert_tf.checkpoint import load_checkpoint, variable_names
 from bert_tf.config import BertConfig
 
 CASES = ["gelu", "relu_types16"]
@@ -221,4 +221,36 @@ def test_a_classifier_has_2018_s_names_and_its_own_head():
         outputs["logits"],
         pooled.numpy() @ names["output_weights"].numpy().T,
         atol=1e-6,
+    )
+
+
+def test_a_question_s_model_is_that_of_2018(golden):
+    tasks = golden / "tasks"
+    config = BertConfig.from_json_file(str(tasks / "bert_config.json"))
+    model = models.question_answering_model(config)
+    names = variable_names(model)
+    assert list(names)[-2:] == [
+        "cls/squad/output_weights",
+        "cls/squad/output_bias",
+    ]
+    load_checkpoint(model, str(tasks / "squad" / "squad.ckpt"))
+    assert names["cls/squad/output_weights"].shape == (2, 32)
+    ids = tf.constant([[6, 157, 7, 162, 113, 7, 0], [6, 7, 9, 10, 7, 0, 0]])
+    inputs = {
+        "input_ids": ids,
+        "input_mask": tf.cast(ids > 0, tf.int32),
+        "segment_ids": tf.zeros_like(ids),
+    }
+    outputs = model(inputs, training=False)
+    # The first row of the weights is the start, the second the end.
+    sequence = model.encoder(inputs, training=False)["sequence_output"]
+    weights = names["cls/squad/output_weights"].numpy()
+    expected = sequence.numpy() @ weights.T
+    expected += names["cls/squad/output_bias"].numpy()
+    # float32 sums in another order.
+    np.testing.assert_allclose(
+        outputs["start_logits"], expected[..., 0], atol=1e-5
+    )
+    np.testing.assert_allclose(
+        outputs["end_logits"], expected[..., 1], atol=1e-5
     )

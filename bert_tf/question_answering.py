@@ -1,0 +1,145 @@
+"""Answering questions: the loss, and the logits of each window.
+
+B batch, S max_seq_length
+"""
+
+import dataclasses
+
+import tensorflow as tf
+
+from bert_tf import input_pipeline, job, losses, models
+from bert_tf.distribution import gathered, require_even_batch
+from bert_tf.errors import UserError
+from bert_tf.features import squad_features
+
+_HEAD = "cls/squad/output_weights"
+
+
+@dataclasses.dataclass(kw_only=True)
+class Job(job.Job):
+    """Training and prediction of one model in one folder.
+
+    job = Job(config=config, max_seq_length=384, output_dir=output_dir, ...)
+    job.train(job.records(train_path, is_training=True), settings, schedule)
+    for unique_ids, start_logits, end_logits in job.logits(path, batch_size):
+        ...
+    """
+
+    max_seq_length: int
+
+    def __post_init__(self):
+        super().__post_init__()
+        self._run_steps = {}  # shapes of a batch -> the function that runs it
+
+    def records(self, path, *, is_training):
+        """Returns the RecordFiles of one file (str)."""
+        limits = {
+            "input_ids": self.config.vocab_size,
+            "segment_ids": self.config.type_vocab_size,
+        }
+        if is_training:
+            limits["start_positions"] = self.max_seq_length
+            limits["end_positions"] = self.max_seq_length
+        return input_pipeline.RecordFiles(
+            paths=[path],
+            features=squad_features(
+                self.max_seq_length, is_training=is_training
+            ),
+            limits=limits,
+            # The one-hot look-up goes with a TPU.
+            fixed_shapes=self.use_one_hot_embeddings,
+            # Padding takes part in the softmax over positions.
+            trims=False,
+        )
+
+    def build_model(self):
+        """See job.Job."""
+        return models.question_answering_model(
+            self.config, use_one_hot_embeddings=self.use_one_hot_embeddings
+        )
+
+    def compute_losses(self, model, batch):
+        """See job.Job. Source: `model_fn_builder` in run_squad.py (2018)."""
+        inputs = {name: batch[name] for name in model.input_names}
+        outputs = model(inputs, training=True)
+        loss = losses.span_loss(
+            outputs["start_logits"],
+            outputs["end_logits"],
+            batch["start_positions"],
+            batch["end_positions"],
+        )
+        return {"loss": loss}
+
+    def check_head(self, *, to_train):
+        """Checks, before a model is built, that a checkpoint can answer.
+
+        Args:
+          to_train: bool, whether training comes first, for which a checkpoint
+            without such a head will do.
+
+        Raises:
+          UserError: there is no checkpoint to predict with, or none with the
+            head.
+        """
+        reader, flag = self.find_weights(to_train=to_train)
+        if not to_train and _HEAD not in reader.stored:
+            raise UserError(
+                f"--{flag}: {reader.path} holds no head that answers questions "
+                f"({_HEAD}). Predict with one that run_squad.py trained, or "
+                "give --do_train."
+            )
+
+    def logits(self, path, batch_size):
+        """Runs the trained, or else the newest, weights over windows.
+
+        Args:
+          path: str, a file of records.
+          batch_size: int, B over all devices.
+
+        Yields:
+          triple of np.ndarray, in the file's order: unique_ids, int32 [B];
+          start_logits and end_logits, float32 [B, S]. Rows that fill up a batch
+          are left out.
+
+        Raises:
+          UserError: a damaged record, or a batch that devices cannot share.
+        """
+        require_even_batch(batch_size, self.strategy, "predict_batch_size")
+        records = self.records(path, is_training=False)
+        with self.strategy.scope():
+            dataset = self.strategy.experimental_distribute_dataset(
+                input_pipeline.ordered_dataset(records, batch_size=batch_size)
+            )
+            run_step = self._step(self.ready_model(), dataset.element_spec)
+        with input_pipeline.naming_bad_records(records):
+            for batch in dataset:
+                unique_ids, *logits = (
+                    gathered(self.strategy, value) for value in run_step(batch)
+                )
+                is_real = unique_ids[:, 0] != 0
+                yield (
+                    unique_ids[is_real, 0],
+                    *(values[is_real] for values in logits),
+                )
+
+    def _step(self, model, element_spec):
+        """Returns the function that runs a batch; made once for a job."""
+        shapes = repr(element_spec)
+        if shapes not in self._run_steps:
+            self._run_steps[shapes] = self._make_step(model, element_spec)
+        return self._run_steps[shapes]
+
+    def _make_step(self, model, element_spec):
+        def replica_step(batch):
+            inputs = {name: batch[name] for name in model.input_names}
+            outputs = model(inputs, training=False)
+            return (
+                batch["unique_ids"],
+                outputs["start_logits"],
+                outputs["end_logits"],
+            )
+
+        return tf.function(
+            lambda batch: self.strategy.run(replica_step, args=(batch,)),
+            input_signature=[element_spec],
+        )
