@@ -22,6 +22,7 @@ setup(
         "create_pretraining_data.py",
         "run_classifier.py",
         "run_pretraining.py",
+        "run_squad.py",
     ],
     install_requires=[
         "absl-py",

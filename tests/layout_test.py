@@ -35,6 +35,8 @@ LEVELS = [
         "huggingface_config",
         "model_folder",
         "description",
+        "results",
+        "fine_tuning",
     },
     # What a record is.
     {"features"},
@@ -72,6 +74,8 @@ LEVELS = [
         "best",
         "classification",
         "classifier_files",
+        "question_answering",
+        "squad_files",
     },
 ]
 LEVEL_OF = {name: i for i, names in enumerate(LEVELS) for name in names}

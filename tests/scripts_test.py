@@ -18,6 +18,7 @@ SCRIPTS = (
     "run_pretraining.py",
     "convert_checkpoint.py",
     "run_classifier.py",
+    "run_squad.py",
 )
 
 
@@ -43,7 +44,7 @@ def test_the_commands_of_the_docstrings_work_one_after_the_other(tmp_path):
         # The same commands, only shorter.
         if script == "run_pretraining.py":
             words += ["--num_train_steps=20", "--num_warmup_steps=2"]
-        elif script == "run_classifier.py":
+        elif script in ("run_classifier.py", "run_squad.py"):
             words += ["--num_train_epochs=1"]
         result = subprocess.run(
             [sys.executable, str(ROOT / script), *words],
@@ -59,6 +60,8 @@ def test_the_commands_of_the_docstrings_work_one_after_the_other(tmp_path):
     assert "eval_accuracy" in (classifier / "eval_results.txt").read_text()
     table = (classifier / "test_predictions.tsv").read_text().splitlines()
     assert len(table) == 1 + 37
+    squad = tmp_path / "demo_output" / "squad"
+    assert "exact_match = " in (squad / "eval_results.txt").read_text()
     released = tmp_path / "demo_output" / "released"
     assert {path.name for path in released.iterdir()} == {
         "bert_config.json",
@@ -116,6 +119,6 @@ def test_scripts_run_from_path_in_any_folder(installed, script, tmp_path):
         text=True,
         check=False,
     )
-    assert "--input" in result.stdout or "--data_dir" in result.stdout
+    assert re.search("--(input|data_dir|.*predict_file)", result.stdout)
     assert "--output" in result.stdout
     assert result.stderr == ""
