@@ -23,7 +23,7 @@ FORMER = ".former"  # Ends the prefix of a copy of what is overwritten.
 _DATA_SUFFIX = ".data-00000-of-00001"
 _PART_BYTES = 2**29  # 512 MiB: BERT-Base has one part
 _LEFTOVER = re.compile(
-    r"\.+model\.ckpt-|\.checkpoint\.incomplete|model\.ckpt-\d+\.former\."
+    r"\.+model\.ckpt-|\.checkpoint\..*incomplete|model\.ckpt-\d+\.former\."
 )
 
 

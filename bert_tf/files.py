@@ -7,6 +7,8 @@ local path is reported before TensorFlow has started.
 import contextlib
 import glob
 import os
+import platform
+import zlib
 
 from bert_tf.errors import UserError
 
@@ -232,13 +234,14 @@ def replacing(path):
       path: str, the final name. Of a symbolic link the target is replaced.
 
     Yields:
-      str, a name beside it that no glob matches. After an exception it is
-      removed, and what stood at `path` before is untouched.
+      str, a name beside it that no glob matches and no other process takes.
+      After an exception it is removed, and what stood at `path` before is
+      untouched.
     """
     if not is_remote(path):
         path = os.path.realpath(path)
-    folder, name = os.path.split(path)
-    beside = os.path.join(folder, f".{name}.incomplete")
+        _remove_abandoned(path)
+    beside = f"{_incomplete(path)}{os.getpid()}{_INCOMPLETE}"
     try:
         yield beside
     except BaseException:
@@ -250,6 +253,43 @@ def replacing(path):
         _gfile().rename(beside, path, overwrite=True)
     else:
         os.replace(beside, path)
+
+
+_INCOMPLETE = ".incomplete"
+
+
+def _incomplete(path):
+    """Returns how the names begin that this machine gives an unfinished file.
+
+    A process number alone would be that of another machine, or container, in
+    the same folder as well.
+    """
+    folder, name = os.path.split(path)
+    return os.path.join(folder, f".{name}.{platform.node()}.")
+
+
+def _remove_abandoned(path):
+    """Removes what processes left that were killed while they wrote a file."""
+    start = _incomplete(path)
+    for left in glob.glob(f"{glob.escape(start)}*{_INCOMPLETE}"):
+        process = left[len(start) : -len(_INCOMPLETE)]
+        if process.isdecimal() and not is_running(int(process)):
+            with contextlib.suppress(OSError):
+                os.remove(left)
+
+
+def is_running(process):
+    """Tells whether a process of this machine (int, its number) runs."""
+    # Elsewhere signal 0 is one that is sent.
+    if os.name != "posix":
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass  # It runs, as another user.
+    return True
 
 
 def _remove(path):
@@ -295,3 +335,16 @@ def size(path):
     return (
         _gfile().stat(path).length if is_remote(path) else os.stat(path).st_size
     )
+
+
+def checksum(path):
+    """Returns the CRC-32 (int) of a file's content; the file may be large.
+
+    Raises:
+      UserError: it cannot be read.
+    """
+    value = 0
+    with naming_failures(path, "read"), open_binary(path) as stream:
+        while piece := stream.read(2**20):
+            value = zlib.crc32(piece, value)
+    return value

@@ -63,11 +63,5 @@ def _remove_abandoned(parent, name):
     pattern = os.path.join(glob.escape(parent), f".{glob.escape(name)}.*")
     for path in glob.glob(f"{pattern}.incomplete"):
         process = path.split(".")[-2]
-        if not process.isdecimal():
-            continue
-        try:
-            os.kill(int(process), 0)  # sends nothing
-        except ProcessLookupError:
+        if process.isdecimal() and not files.is_running(int(process)):
             shutil.rmtree(path, ignore_errors=True)
-        except OSError:
-            continue  # It runs, as another user.

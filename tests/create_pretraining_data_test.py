@@ -1,7 +1,10 @@
 """The script: its command lines, what it says, and how it fails."""
 
 import os
+import platform
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -38,7 +41,10 @@ def test_script_makes_records_and_says_so(run, words, tmp_path, read_records):
     # As a killed run leaves it.
     folder = tmp_path / "work/new/folder"
     folder.mkdir(parents=True)
-    (folder / ".sample.tfrecord.incomplete").write_bytes(b"half a record")
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    left = f".sample.tfrecord.{platform.node()}.{ended.pid}.incomplete"
+    (folder / left).write_bytes(b"half a record")
     done = run(*command, with_tensorflow=True)
     assert done.returncode == 0, done.stderr
     records = read_records(folder / "sample.tfrecord")

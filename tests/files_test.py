@@ -1,5 +1,9 @@
 import os
+import platform
 import re
+import subprocess
+import sys
+import zlib
 
 import pytest
 
@@ -147,6 +151,59 @@ def test_replacing_follows_a_link_and_hides_from_globs(tmp_path):
         assert found == [str(link), str(target)]
     assert link.is_symlink()
     assert target.read_text() == "new"
+
+
+def test_processes_do_not_share_an_unfinished_file(tmp_path, monkeypatch):
+    path = str(tmp_path / "records")
+    with files.replacing(path) as beside, monkeypatch.context() as patch:
+        patch.setattr(os, "getpid", lambda: 1)
+        with files.replacing(path) as beside_of_other:
+            fill(beside_of_other, "other")
+        assert beside_of_other != beside
+        patch.setattr("platform.node", lambda: "elsewhere")
+        with files.replacing(path) as beside_of_third:
+            fill(beside_of_third, "third")
+        assert beside_of_third not in (beside, beside_of_other)
+        fill(beside, "own")
+    assert (tmp_path / "records").read_text() == "own"
+    assert os.listdir(tmp_path) == ["records"]
+
+
+def fill(path, text):
+    with open(path, "w") as stream:
+        stream.write(text)
+
+
+def test_what_a_killed_process_left_is_removed_and_a_live_one_s_is_not(
+    tmp_path,
+):
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    host = platform.node()
+    left = tmp_path / f".a.{host}.{ended.pid}.incomplete"
+    others = [
+        # Process 1 is always there.
+        tmp_path / f".a.{host}.1.incomplete",
+        tmp_path / f".a.not{host}.{ended.pid}.incomplete",
+        tmp_path / f".ab.{host}.{ended.pid}.incomplete",
+    ]
+    for path in (left, *others):
+        path.write_text("half")
+    files.write_text(str(tmp_path / "a"), "")
+    assert not left.exists()
+    assert all(path.exists() for path in others)
+
+
+def test_checksum_is_that_of_the_whole_content(tmp_path):
+    path = tmp_path / "a"
+    # The check value that CRC-32 is published with.
+    path.write_bytes(b"123456789")
+    assert files.checksum(str(path)) == 0xCBF43926
+    content = b"123456789" * 300_000  # in more than one piece
+    path.write_bytes(content)
+    assert files.checksum(str(path)) == zlib.crc32(content)
+    with pytest.raises(UserError, match="b cannot be read"):
+        files.checksum(str(tmp_path / "b"))
 
 
 def test_write_text_names_what_cannot_be_written(tmp_path):

@@ -2,9 +2,11 @@
 
 import collections
 import concurrent.futures
+import contextlib
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 
 from bert_tf.errors import UserError
@@ -62,6 +64,30 @@ def convert_in_processes(examples, conversion, num_processes):
     Raises:
       UserError: an unknown label (names the guid); a process that ended.
     """
+    with _unwinding_when_ended():
+        yield from _convert(examples, conversion, num_processes)
+
+
+@contextlib.contextmanager
+def _unwinding_when_ended():
+    """Lets SIGTERM unwind this process as Ctrl-C does.
+
+    Else what the processes share is left to Python to clean up, which says so
+    in words that alarm, and the unfinished file stays.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # Only there a signal can be given a meaning.
+        return
+    before = signal.signal(
+        signal.SIGTERM, lambda number, _: sys.exit(128 + number)
+    )
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _convert(examples, conversion, num_processes):
     executor = concurrent.futures.ProcessPoolExecutor(
         num_processes,
         mp_context=multiprocessing.get_context("spawn"),

@@ -1,6 +1,8 @@
 """Several processes give what one gives."""
 
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -48,6 +50,38 @@ def test_a_process_that_ends_is_told(conversion):
     message = "ended unexpectedly.*--conversion_processes=1"
     with pytest.raises(UserError, match=message):
         list(processes.convert_in_processes([_Ending()], conversion, 1))
+
+
+_ENDED = """
+import os, signal, sys
+from bert_tf.tasks import processes
+from bert_tf.tasks.converter import Conversion
+from bert_tf.tasks.examples import InputExample
+from bert_tf.tasks.labels import CLASSIFICATION, Labels
+
+if __name__ == "__main__":
+    labels = Labels(CLASSIFICATION, ("0",))
+    conversion = Conversion(labels, 12, sys.argv[1], True)
+    examples = [InputExample("", "a", None, "0")] * 20_000
+    for _ in processes.convert_in_processes(examples, conversion, 2):
+        os.kill(os.getpid(), signal.SIGTERM)
+"""
+
+
+def test_a_program_that_is_ended_leaves_nothing_to_complain_of(
+    testdata, tmp_path
+):
+    script = tmp_path / "ended.py"
+    script.write_text(_ENDED)
+    done = subprocess.run(
+        [sys.executable, str(script), str(testdata / "vocab.txt")],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(testdata.parents[1])},
+        check=False,
+    )
+    # As a shell says of a program that SIGTERM ended; no leaked semaphores.
+    assert (done.returncode, done.stderr) == (143, "")
 
 
 def test_fastest_num_processes_depends_on_the_text(monkeypatch):
