@@ -65,6 +65,8 @@ class Job(job.Job):
             limits=limits,
             # The one-hot look-up goes with a TPU.
             fixed_shapes=self.use_one_hot_embeddings,
+            remedy="Remove the file and give the command again, which makes "
+            "it anew.",
         )
 
     def build_model(self):

@@ -27,7 +27,8 @@ class RecordFiles:
     `fixed_shapes`: bool, whether all batches are alike, as a TPU wants it. If
     not, a batch is cut to its longest row, which changes no result, and the
     last one may be smaller. `trims`: bool, false where padding does reach a
-    result, so that batches are not cut.
+    result, so that batches are not cut. `remedy`: str, what to do about a file
+    that is damaged or missing, for messages.
     """
 
     paths: list
@@ -35,6 +36,7 @@ class RecordFiles:
     limits: dict
     fixed_shapes: bool = True
     trims: bool = True
+    remedy: str = "Make the file again, or leave it out of --input_file."
 
 
 def training_dataset(files, *, batch_size, seed, examples_read=0):
@@ -180,9 +182,7 @@ def check_first_records(files):
                 _check_record(record.numpy(), f"{path}, record 1", files)
                 for record in tf.data.TFRecordDataset(path).take(1)
             ):
-                raise UserError(
-                    f"{path} holds no records. Make it again, or leave it out."
-                )
+                raise UserError(f"{path} holds no records. {files.remedy}")
 
 
 @contextlib.contextmanager
@@ -203,7 +203,7 @@ def naming_bad_records(files):
         tf.errors.FailedPreconditionError,
     ) as error:
         raise UserError(
-            f"Records cannot be read: {error.message}. Check --input_file."
+            f"Records cannot be read: {error.message}. {files.remedy}"
         ) from error
     except (tf.errors.DataLossError, tf.errors.InvalidArgumentError):
         # Reading all again takes long, but happens once, and the library's
@@ -223,8 +223,8 @@ def _check_all_records(files):
         except tf.errors.DataLossError as error:
             raise UserError(
                 f"{path} is damaged, or not a TFRecord file: after {count} "
-                "good records the next one is cut short or changed. Make the "
-                "file again, or leave it out."
+                "good records the next one is cut short or changed. "
+                f"{files.remedy}"
             ) from error
 
 
@@ -232,13 +232,15 @@ def _check_record(serialized, place, files):
     try:
         stored = tf.train.Example.FromString(serialized).features.feature
     except Exception as error:  # protobuf's DecodeError, which it hides.
-        raise UserError(f"{place}: not a tf.train.Example.") from error
+        raise UserError(
+            f"{place}: not a tf.train.Example. {files.remedy}"
+        ) from error
     missing = [f.name for f in files.features if f.name not in stored]
     if missing:
         raise UserError(
             f"{place}: lacks {', '.join(missing)}; it has "
             f"{', '.join(sorted(stored)) or 'nothing'}. It was made for "
-            "another job."
+            f"another job. {files.remedy}"
         )
     for feature in files.features:
         _check_feature(feature, stored[feature.name], place, files)
@@ -265,5 +267,5 @@ def _check_feature(feature, entry, place, files):
         raise UserError(
             f"{place}: `{feature.name}` holds {misfits[0]}, but must be from 0 "
             f"up and below {limit}. The records were made with another "
-            "vocabulary or for another model."
+            f"vocabulary or for another model. {files.remedy}"
         )

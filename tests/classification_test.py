@@ -255,3 +255,15 @@ def test_a_label_beyond_the_classes_in_a_record_is_found(make_job, tmp_path):
     path = records_of(examples_of(["a", "b", "c"]), conversion, tmp_path)
     with pytest.raises((UserError, tf.errors.InvalidArgumentError)):
         job.evaluate(path, 4, ())
+
+
+def test_a_damaged_file_is_told_with_what_helps(make_job, tmp_path):
+    job, conversion = make_job(YES_NO)
+    path = records_of(
+        [InputExample("1", "a", None, "no")], conversion, tmp_path
+    )
+    content = (tmp_path / "examples.tf_record").read_bytes()
+    (tmp_path / "examples.tf_record").write_bytes(content[:-7])
+    settings = training.LoopSettings(num_train_steps=1, train_batch_size=1)
+    with pytest.raises(UserError, match="after 0 good .*Remove the file and"):
+        job.train(job.records(path), settings, training.Schedule(1e-4, 0))

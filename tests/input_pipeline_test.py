@@ -1,3 +1,5 @@
+import dataclasses
+
 import pytest
 import tensorflow as tf
 
@@ -255,6 +257,19 @@ def test_a_bad_record_further_on_is_named(three_files, tmp_path):
         input_pipeline.naming_bad_records(three_files),
     ):
         numbers(dataset, 30)
+
+
+@pytest.mark.parametrize("content", [None, b"", b"no record at all"])
+def test_who_reads_records_says_what_to_do_about_bad_ones(tmp_path, content):
+    path = tmp_path / "a.tfrecord"
+    if content is not None:
+        path.write_bytes(content)
+    usual = record_files([str(path)])
+    with pytest.raises(UserError, match="leave it out of --input_file"):
+        input_pipeline.check_first_records(usual)
+    own = dataclasses.replace(usual, remedy="Ask for it again.")
+    with pytest.raises(UserError, match=r"Ask for it again\.$"):
+        input_pipeline.check_first_records(own)
 
 
 def test_errors_that_are_not_about_records_stay_as_they_are(three_files):

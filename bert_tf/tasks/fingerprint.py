@@ -54,6 +54,24 @@ def fingerprint(examples, conversion):
     }
 
 
+def digest(sets, conversion):
+    """Tells sets of examples, as they are converted, from others in short.
+
+    Args:
+      sets: iterable of list of InputExample.
+      conversion: converter.Conversion.
+
+    Returns:
+      str.
+
+    Raises:
+      UserError: the vocabulary cannot be read.
+    """
+    made_of = [fingerprint(examples, conversion) for examples in sets]
+    text = json.dumps(made_of, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def _digest(examples):
     digest = hashlib.sha256()
     for example in examples:
@@ -79,12 +97,13 @@ def store(output_file, made_of, counts):
       counts: dict of what else to remember of the records.
 
     Raises:
-      UserError: it cannot be written.
+      UserError: it cannot be written, or the records not be read.
     """
     content = {
         "made_of": made_of,
         "counts": counts,
         "bytes": files.size(output_file),
+        "crc32": files.checksum(output_file),
     }
     text = json.dumps(content, indent=1, ensure_ascii=False)
     files.write_text(companion(output_file), text + "\n")
@@ -124,6 +143,8 @@ def compare(output_file, made_of):
         return None, "nothing tells what it was made of"
     if stored["bytes"] != files.size(output_file):
         return None, "its size is not what it was when it was made"
+    if stored["crc32"] != files.checksum(output_file):
+        return None, "its content is not what it was when it was made"
     before = stored["made_of"]
     changed = [
         _NAMES[part] for part in made_of if made_of[part] != before.get(part)
@@ -140,7 +161,7 @@ def _read(path):
         stored = json.loads(files.read_text(path))
     except json.JSONDecodeError:
         return None
-    parts = {"made_of": dict, "counts": dict, "bytes": int}
+    parts = {"made_of": dict, "counts": dict, "bytes": int, "crc32": int}
     is_complete = isinstance(stored, dict) and all(
         isinstance(stored.get(name), kind) for name, kind in parts.items()
     )

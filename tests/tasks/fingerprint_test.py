@@ -106,6 +106,13 @@ def test_no_file_or_another_size_is_told(stored, conversion):
     assert _compare(stored, conversion) == (None, "there is none yet")
 
 
+def test_other_bytes_of_the_same_number_are_told(stored, conversion):
+    with open(stored, "r+b") as stream:
+        stream.write(b"R")
+    found = _compare(stored, conversion)
+    assert found == (None, "its content is not what it was when it was made")
+
+
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"made_of": 1}', "{"])
 def test_a_companion_that_tells_nothing_is_told(stored, conversion, content):
     with open(fingerprint.companion(stored), "w") as stream:
@@ -128,3 +135,19 @@ def test_the_companion_can_be_read_by_people(stored):
     assert content["made_of"]["labels"] == ["no", "yes"]
     assert content["made_of"]["max_seq_length"] == 12
     assert content["bytes"] == len(b"records")
+
+
+def test_a_digest_tells_sets_apart(conversion):
+    one, other = _EXAMPLES, _EXAMPLES[:1]
+    longer = dataclasses.replace(conversion, max_seq_length=13)
+    digests = [
+        fingerprint.digest(*arguments)
+        for arguments in (
+            ([one, other], conversion),
+            ([one, other], longer),
+            ([other, one], conversion),
+            ([one], conversion),
+        )
+    ]
+    assert len(set(digests)) == 4
+    assert fingerprint.digest([one, other], conversion) == digests[0]

@@ -99,6 +99,17 @@ def test_records_are_made_again_where_something_changed(
     assert [len(r["input_ids"]) for r in read_records(path)] == [21, 21]
 
 
+def test_damaged_records_are_made_again(tmp_path, conversion, caplog):
+    path = tmp_path / "train.tf_record"
+    records.prepare_records(_EXAMPLES, str(path), conversion)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:40] + bytes([whole[40] ^ 1]) + whole[41:])
+    with caplog.at_level(logging.INFO):
+        records.prepare_records(_EXAMPLES, str(path), conversion)
+    assert "since its content is not what it was" in caplog.messages[0]
+    assert path.read_bytes() == whole
+
+
 def test_the_bytes_do_not_depend_on_the_processes(tmp_path, conversion, caplog):
     examples = [*_EXAMPLES * 5, PaddingInputExample()]
     paths = [tmp_path / "one", tmp_path / "two"]
