@@ -313,6 +313,7 @@ def train(classifier, inputs):
         measure=inputs.task.measure,
         eval_steps=FLAGS.eval_steps,
         patience=FLAGS.early_stopping_patience,
+        evaluated=classifier.digest(inputs.dev),
     )
     classifier.job.check_run(settings, schedule)
     best.refuse_stopped_run()

@@ -230,8 +230,7 @@ def _read_predict():
     if not (FLAGS.do_predict or FLAGS.do_eval or FLAGS.eval_steps):
         return [], None
     read = examples.read_squad_examples(FLAGS.predict_file, is_training=False)
-    dataset = examples.read_dataset(FLAGS.predict_file)
-    return read, _with_answers(dataset)
+    return read, _with_answers(examples.read_dataset(FLAGS.predict_file))
 
 
 def _with_answers(dataset):
@@ -319,6 +318,7 @@ def train(squad, inputs):
         measure="f1",
         eval_steps=FLAGS.eval_steps,
         patience=FLAGS.early_stopping_patience,
+        evaluated=squad.digest(inputs.dataset),
     )
     squad.job.check_run(settings, schedule)
     best.refuse_stopped_run()

@@ -32,13 +32,26 @@ class BestKeeper:
       measure: str, a key of the results; the more, the better.
       eval_steps: int.
       patience: int or None: never stop.
+      evaluated: str or None, what tells the data that are evaluated from
+        others. A best value of other data, or of another measure, does not
+        count; None: that of any data does.
     """
 
-    def __init__(self, output_dir, *, measure, eval_steps, patience=None):
+    def __init__(
+        self,
+        output_dir,
+        *,
+        measure,
+        eval_steps,
+        patience=None,
+        evaluated=None,
+    ):
         self._folder = os.path.join(output_dir, BEST_FOLDER)
         self._measure = measure
         self._eval_steps = eval_steps
         self._patience = patience
+        self._evaluated = evaluated
+        self._is_told = False  # that the stored value does not count
 
     def refuse_stopped_run(self):
         """Checks that an earlier run was not stopped for good.
@@ -47,16 +60,17 @@ class BestKeeper:
           UserError: as many evaluations as `patience` were no better; or the
             best weights are of a run whose checkpoints are gone.
         """
-        best, output_dir = self._best(), os.path.dirname(self._folder)
+        output_dir = os.path.dirname(self._folder)
         latest = latest_checkpoint(output_dir)
-        step = CheckpointReader(latest).global_step() if latest else 0
-        if best and latest is None:
+        if latest is None and self._stored():
             raise UserError(
                 f"{self._folder} holds the best weights of a run whose "
                 "checkpoints are not there, so that a new one could not be "
                 "told from it. Remove that folder, or name another "
                 "--output_dir."
             )
+        best = self._best()
+        step = CheckpointReader(latest).global_step() if latest else 0
         if best and self._is_over(step, best):
             raise UserError(
                 f"--early_stopping_patience={self._patience}: the run in "
@@ -80,7 +94,12 @@ class BestKeeper:
         value = float(evaluate()[self._measure])
         best = self._best()
         if best is None or value > best["value"]:
-            best = {"measure": self._measure, "value": value, "step": step}
+            best = {
+                "measure": self._measure,
+                "value": value,
+                "step": step,
+                "evaluated": self._evaluated,
+            }
             self._keep(best, job)
         logging.info(
             "Step %d: %s %.4f; the best is %.4f, of step %d.",
@@ -116,10 +135,41 @@ class BestKeeper:
             self._folder, {**variables, GLOBAL_STEP: step}, 1
         )
 
-    def _best(self):
+    def _stored(self):
         keeper = CheckpointKeeper(self._folder, {}, 1)
         latest = keeper.latest()
         return keeper.read_companion(latest) if latest else None
+
+    def _best(self):
+        """Returns what is stored of the best, if it can be compared with."""
+        best = self._stored()
+        if best is None:
+            return None
+        changed = [
+            name
+            for name, is_other in (
+                ("measure", best["measure"] != self._measure),
+                (
+                    "data evaluated on",
+                    self._evaluated is not None
+                    and best.get("evaluated") != self._evaluated,
+                ),
+            )
+            if is_other
+        ]
+        if not changed:
+            return best
+        if not self._is_told:
+            self._is_told = True
+            logging.info(
+                "The best %s so far, %.4f of step %d, does not count any more: "
+                "the %s changed.",
+                best["measure"],
+                best["value"],
+                best["step"],
+                " and the ".join(changed),
+            )
+        return None
 
     def restore(self, job):
         """Gives a job's model the best weights, once it has been trained.
@@ -127,8 +177,8 @@ class BestKeeper:
         Args:
           job: job.Job.
         """
-        keeper = self._keeper(job)
-        latest = keeper.latest()
-        if latest is not None:
+        if self._best() is not None:
+            keeper = self._keeper(job)
+            latest = keeper.latest()
             keeper.restore(latest)
             logging.info("Weights: the best ones, from %s.", latest)

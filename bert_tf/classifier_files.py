@@ -8,10 +8,10 @@ import os
 
 from absl import logging
 
-from bert_tf import classification, model_folder
+from bert_tf import classification, model_folder, training
 from bert_tf.best import BEST_FOLDER
 from bert_tf.results import write_results
-from bert_tf.tasks import predictions, records, registry
+from bert_tf.tasks import fingerprint, predictions, records, registry
 from bert_tf.tasks.converter import Conversion
 from bert_tf.tasks.examples import PaddingInputExample, without_labels
 from bert_tf.tasks.labels import write_labels
@@ -85,15 +85,24 @@ class ClassifierFiles:
         Returns:
           dict: see `classification.Job.evaluate`.
         """
-        results = {}
+        return self._measure(self._prepare(sets, batch_size), batch_size)
+
+    def _prepare(self, sets, batch_size):
+        """Makes the records of sets to evaluate on; returns suffix -> path."""
+        paths = {}
         for example_set, examples in sets:
-            path = self._records(
-                self._filled(examples, batch_size), f"eval{example_set.suffix}"
-            )
+            suffix = example_set.suffix
+            filled = self._filled(examples, batch_size)
+            paths[suffix] = self._records(filled, f"eval{suffix}")
+        return paths
+
+    def _measure(self, paths, batch_size):
+        results = {}
+        for suffix, path in paths.items():
             measured = self.job.evaluate(path, batch_size, self.task.metrics)
             for key, value in measured.items():
-                suffix = "" if key == "global_step" else example_set.suffix
-                results[f"{key}{suffix}"] = value
+                own = "" if key == "global_step" else suffix
+                results[f"{key}{own}"] = value
         return results
 
     def evaluate(self, sets, batch_size):
@@ -140,18 +149,41 @@ class ClassifierFiles:
                 predictions.write_submission(written[-1], values, labels)
             logging.info("Wrote %s.", ", ".join(written))
 
+    def digest(self, sets):
+        """Returns the str that tells these sets, as they are read, from others.
+
+        Args:
+          sets: list of pairs, see the class.
+        """
+        return fingerprint.digest(
+            (examples for _, examples in sets), self.conversion
+        )
+
     def watch(self, best, sets, batch_size):
         """Returns the function that training calls to keep the best weights.
+
+        The records are made here, once. The results are TensorBoard scalars in
+        the folder `eval`, as with 2018's Estimator.
 
         Args:
           best: best.BestKeeper.
           sets: list of pairs to evaluate on.
           batch_size: int, B.
         """
+        paths = self._prepare(sets, batch_size)
+        folder = os.path.join(self.job.output_dir, "eval")
+        scalars = training.Scalars(folder)
 
         def watch(step):
-            return best.watch(
-                step, self.job, lambda: self.measure(sets, batch_size)
-            )
+            def evaluate():
+                results = self._measure(paths, batch_size)
+                scalars.write(step, _without_step(results))
+                return results
+
+            return best.watch(step, self.job, evaluate)
 
         return watch
+
+
+def _without_step(results):
+    return {k: value for k, value in results.items() if k != "global_step"}

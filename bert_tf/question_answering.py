@@ -50,6 +50,7 @@ class Job(job.Job):
             fixed_shapes=self.use_one_hot_embeddings,
             # Padding takes part in the softmax over positions.
             trims=False,
+            remedy="Remove the file and give the command again.",
         )
 
     def build_model(self):

@@ -4,13 +4,15 @@ B batch, S max_seq_length, W windows
 """
 
 import dataclasses
+import hashlib
+import json
 import os
 import tempfile
 
 import numpy as np
 from absl import logging
 
-from bert_tf import model_folder, question_answering
+from bert_tf import model_folder, question_answering, training
 from bert_tf.best import BEST_FOLDER
 from bert_tf.errors import UserError
 from bert_tf.results import write_results
@@ -72,12 +74,7 @@ class SquadFiles:
         path = os.path.join(self.job.output_dir, "train.tf_record")
         records = self.conversion.new_converter().training_records(examples)
         num_records = write_records(path, records)
-        logging.info(
-            "%s has the %s windows of %s questions.",
-            os.path.basename(path),
-            f"{num_records:,}",
-            f"{len(examples):,}",
-        )
+        _log_records(path, num_records, examples)
         self._write_companions(self.job.output_dir)
         if watch:
             best = os.path.join(self.job.output_dir, BEST_FOLDER)
@@ -105,8 +102,9 @@ class SquadFiles:
           batch_size: int, B.
         """
         folder = self.job.output_dir
+        records = self._prepare(examples, batch_size)
         predictions, results, paths = self._answer(
-            examples, dataset, batch_size, folder
+            examples, dataset, records, batch_size, folder
         )
         logging.info(
             "Wrote %s: predictions for %s of %s questions.",
@@ -119,22 +117,47 @@ class SquadFiles:
             results["global_step"] = self.job.global_step()
             write_results(path, results)
 
+    def digest(self, dataset):
+        """Returns the str that tells these articles, as answered, from others.
+
+        Args:
+          dataset: list of articles.
+        """
+        told_by = [
+            dataset,
+            dataclasses.asdict(self.conversion),
+            dataclasses.asdict(self.options),
+        ]
+        return hashlib.sha256(json.dumps(told_by).encode()).hexdigest()
+
     def watch(self, best, examples, dataset, batch_size):
         """Returns the function that training calls to keep the best weights.
+
+        The records are made here, once. The results are TensorBoard scalars in
+        the folder `eval`, as with 2018's Estimator.
 
         Args:
           best: best.BestKeeper.
           examples, dataset, batch_size: see `predict`.
         """
+        records = self._prepare(examples, batch_size)
+        scalars = training.Scalars(os.path.join(self.job.output_dir, "eval"))
 
-        def measure():
-            # What is predicted by the way must not pass for the result.
-            with tempfile.TemporaryDirectory() as folder:
-                return self._answer(examples, dataset, batch_size, folder)[1]
+        def watch(step):
+            def measure():
+                # What is predicted by the way must not pass for the result.
+                with tempfile.TemporaryDirectory() as folder:
+                    _, results, _ = self._answer(
+                        examples, dataset, records, batch_size, folder
+                    )
+                scalars.write(step, results)
+                return results
 
-        return lambda step: best.watch(step, self.job, measure)
+            return best.watch(step, self.job, measure)
 
-    def _answer(self, examples, dataset, batch_size, folder):
+        return watch
+
+    def _answer(self, examples, dataset, records, batch_size, folder):
         """Returns predictions, scores or None, and the paths written."""
         options = self.options
         writer = AnswerWriter(
@@ -145,7 +168,9 @@ class SquadFiles:
             version_2_with_negative=options.version_2_with_negative,
         )
         with writer:
-            for chunk in self._logits_of_questions(examples, batch_size):
+            questions = self.conversion.new_converter().questions(examples)
+            logits = self._logits(records, batch_size)
+            for chunk in group_by_question(questions, logits):
                 writer.add(*chunk)
         predictions, paths = writer.finish(
             null_score_diff_threshold=self._threshold(writer, dataset),
@@ -173,17 +198,8 @@ class SquadFiles:
         )
         return threshold
 
-    def _logits_of_questions(self, examples, batch_size):
-        """Runs the model over all questions.
-
-        Args:
-          examples: list of SquadExample.
-          batch_size: int, B.
-
-        Yields:
-          triple: list of windows.Question; float32 [W, S] twice, the start and
-          end logits of all their windows, in order.
-        """
+    def _prepare(self, examples, batch_size):
+        """Makes the records; returns their path, or None if there is none."""
         converter = self.conversion.new_converter()
         path = os.path.join(self.job.output_dir, "eval.tf_record")
         num_records = write_records(
@@ -192,17 +208,23 @@ class SquadFiles:
             padding=converter.padding_record() if self.fills_batches else None,
             batch_size=batch_size,
         )
-        logging.info(
-            "%s has the %s windows of %s questions.",
-            os.path.basename(path),
-            f"{num_records:,}",
-            f"{len(examples):,}",
-        )
+        _log_records(path, num_records, examples)
+        return path if num_records else None
+
+    def _logits(self, records, batch_size):
         with self.job.strategy.scope():
             self.job.ready_model()
-        # No record, no batch: contexts without a word.
-        batches = self.job.logits(path, batch_size) if num_records else ()
-        yield from group_by_question(converter.questions(examples), batches)
+        # Contexts without a word have no records.
+        return self.job.logits(records, batch_size) if records else ()
+
+
+def _log_records(path, num_records, examples):
+    logging.info(
+        "%s has the %s windows of %s questions.",
+        os.path.basename(path),
+        f"{num_records:,}",
+        f"{len(examples):,}",
+    )
 
 
 def group_by_question(questions, batches):

@@ -177,9 +177,7 @@ def train(trainer, keeper, settings, *, describe_run, watch=None):
     Raises:
       UserError: a loss or gradient is not finite, or no room for a checkpoint.
     """
-    summaries = orbit.utils.SummaryManager(
-        keeper.output_dir, tf.summary.scalar, trainer.optimizer.iterations
-    )
+    scalars = Scalars(keeper.output_dir)
     first_step = int(trainer.optimizer.iterations.numpy())
     if keeper.latest() is None:
         # As 2018 did; a full or slow disk shows now and not after hours.
@@ -193,7 +191,7 @@ def train(trainer, keeper, settings, *, describe_run, watch=None):
             _refuse_bad_step(trainer, keeper)
             progress.advance_to(step)
             if settings.is_due(step, settings.log_steps):
-                _report(trainer, progress, summaries)
+                _report(trainer, progress, scalars, step)
             goes_on = True
             if watch and settings.is_due(step, settings.watch_steps):
                 _refuse_bad_weights(trainer, keeper, step)
@@ -254,14 +252,38 @@ def _refuse_bad_weights(trainer, keeper, step):
             )
 
 
-def _report(trainer, progress, summaries):
+def _report(trainer, progress, scalars, step):
     values = trainer.pop_means()
     values["learning_rate"] = float(trainer.optimizer.learning_rate)
     values["examples_per_second"] = progress.line(values)
-    try:
-        summaries.write_summaries(values)
-        summaries.flush()
-    # A run is worth more than its curves: a full disk, above all, is for the
-    # next checkpoint to report.
-    except tf.errors.OpError as error:
-        logging.warning("TensorBoard scalars not written: %s.", error.message)
+    scalars.write(step, values)
+
+
+class Scalars:
+    """Writes TensorBoard scalars to a folder (str), made when first used."""
+
+    def __init__(self, folder):
+        """Stores its argument."""
+        self._folder = folder
+        self._writer = None
+
+    def write(self, step, values):
+        """Writes values of one step; what fails is a warning.
+
+        Args:
+          step: int.
+          values: dict, str -> number.
+        """
+        try:
+            if self._writer is None:
+                self._writer = tf.summary.create_file_writer(self._folder)
+            with self._writer.as_default():
+                for name, value in values.items():
+                    tf.summary.scalar(name, value, step=step)
+            self._writer.flush()
+        # A run is worth more than its curves: a full disk, above all, is for
+        # the next checkpoint to report.
+        except tf.errors.OpError as error:
+            logging.warning(
+                "TensorBoard scalars not written: %s.", error.message
+            )

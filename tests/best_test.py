@@ -53,6 +53,13 @@ def watch(best, job, values, first_step=10):
     return told
 
 
+def keeper(folder, job):
+    """Returns what keeps the checkpoints of the run itself."""
+    variables = checkpoint.variable_names(job.ready_model())
+    step = {"global_step": job.global_step_variable()}
+    return CheckpointKeeper(str(folder), {**variables, **step})
+
+
 def test_the_best_weights_are_kept(tmp_path, caplog):
     caplog.set_level(logging.INFO)
     best, job = make(tmp_path), Job()
@@ -93,9 +100,7 @@ def test_a_run_that_was_ended_is_not_taken_up_unasked(tmp_path):
     best, job = make(tmp_path, patience=2), Job()
     best.refuse_stopped_run()
     watch(best, job, [0.5, 0.4, 0.3])
-    variables = checkpoint.variable_names(job.ready_model())
-    step = {"global_step": job.global_step_variable()}
-    CheckpointKeeper(str(tmp_path), {**variables, **step}).save(30)
+    keeper(tmp_path, job).save(30)
     with pytest.raises(
         UserError, match="patience=2: .*at step 30, and its best"
     ):
@@ -115,3 +120,50 @@ def test_without_an_evaluation_the_weights_stay(tmp_path):
     job.advance_to(5)
     make(tmp_path).restore(job)
     assert job.weight() == 5
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"evaluated": "two"}, "the data evaluated on changed"),
+        ({"measure": "f1"}, "the measure changed"),
+        (
+            {"evaluated": "two", "measure": "f1"},
+            "the measure and the data evaluated on changed",
+        ),
+    ],
+)
+def test_the_best_of_other_data_or_another_measure_does_not_count(
+    tmp_path, caplog, change, message
+):
+    caplog.set_level(logging.INFO)
+    job = Job()
+    watch(make(tmp_path, evaluated="one", patience=1), job, [0.5])
+    keeper(tmp_path, job).save(10)
+    best = make(tmp_path, **{"evaluated": "one", "patience": 1, **change})
+    best.refuse_stopped_run()
+    job.advance_to(20)
+    assert best.watch(20, job, lambda: {"mcc": 0.3, "f1": 0.3})
+    assert "is 0.3000, of step 20" in caplog.text
+    assert [m for m in caplog.messages if "does not count" in m] == [
+        f"The best mcc so far, 0.5000 of step 10, does not count any more: "
+        f"{message}."
+    ]
+    # From here on it is known.
+    assert not best.watch(30, job, lambda: {"mcc": 0.3, "f1": 0.3})
+    job.advance_to(30)
+    best.restore(job)
+    assert job.weight() == 20
+
+
+def test_the_best_of_other_data_is_not_gone_back_to(tmp_path):
+    job = Job()
+    watch(make(tmp_path, evaluated="one"), job, [0.5])
+    job.advance_to(20)
+    make(tmp_path, evaluated="two").restore(job)
+    assert job.weight() == 20
+
+
+def test_who_does_not_say_what_is_evaluated_compares_with_any(tmp_path):
+    watch(make(tmp_path, patience=1, evaluated="one"), Job(), [0.5])
+    assert watch(make(tmp_path, patience=1), Job(), [0.4], 20) == [False]

@@ -4,6 +4,7 @@ import logging
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from bert_tf import (
     best,
@@ -129,6 +130,31 @@ def test_training_leaves_what_evaluation_needs_beside_the_weights(
         )
         reader = checkpoint.open_checkpoint(folder)
         assert "output_weights" in reader.stored
+
+
+def test_evaluations_while_training_make_records_once_and_scalars(
+    make, tmp_path, caplog
+):
+    caplog.set_level(logging.INFO)
+    files = make()
+    settings = training.LoopSettings(
+        num_train_steps=3, train_batch_size=2, watch_steps=1
+    )
+    sets = [(files.task.evaluation_sets[0], examples(3))]
+    keeper = best.BestKeeper(
+        str(tmp_path), measure="f1", eval_steps=1, evaluated=files.digest(sets)
+    )
+    watch = files.watch(keeper, sets, 2)
+    files.train(examples(4), settings, training.Schedule(1e-4, 0), watch=watch)
+    assert caplog.text.count("eval.tf_record has 3 records") == 1
+    (events,) = (tmp_path / "eval").glob("events.out.tfevents.*")
+    scalars = {
+        (value.tag, event.step)
+        for event in tf.compat.v1.train.summary_iterator(str(events))
+        for value in event.summary.value
+    }
+    names = ("eval_accuracy", "eval_loss", "f1", "loss")
+    assert scalars == {(name, step) for name in names for step in (1, 2, 3)}
 
 
 def test_labels_follow_their_kind(make):

@@ -185,8 +185,7 @@ def test_scalars_that_cannot_be_written_do_not_end_a_run(
     def fail(*arguments):
         raise tf.errors.ResourceExhaustedError(None, None, "disk full")
 
-    manager = training.orbit.utils.SummaryManager
-    monkeypatch.setattr(manager, "write_summaries", fail)
+    monkeypatch.setattr(tf.summary, "create_file_writer", fail)
     trainer = make_trainer([0.1])
     keeper = keeper_of(trainer)
     training.train(trainer, keeper, settings(2), describe_run=describe)
