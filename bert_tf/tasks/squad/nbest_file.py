@@ -17,17 +17,29 @@ def spell(entries, probabilities):
       str, ASCII: the value in the outermost object of the file.
     """
     # json itself takes several times as long where it has to indent.
+    spelled = _SpelledNumbers()
     blocks = [
         f'            "text": {encode_basestring_ascii(text)},\n'
         f'            "probability": {probability!r},\n'
-        f'            "start_logit": {start_logit!r},\n'
-        f'            "end_logit": {end_logit!r}'
+        f'            "start_logit": {spelled[start_logit]},\n'
+        f'            "end_logit": {spelled[end_logit]}'
         for (text, start_logit, end_logit, _), probability in zip(
             entries, probabilities
         )
     ]
     inside = "\n        },\n        {\n".join(blocks)
     return f"[\n        {{\n{inside}\n        }}\n    ]"
+
+
+class _SpelledNumbers(dict):
+    """Float -> str: a question's best ends recur in many of its answers."""
+
+    def __missing__(self, number):
+        text = repr(number)
+        # 0 and -0 would be one key.
+        if number:
+            self[number] = text
+        return text
 
 
 class NBestFile:
