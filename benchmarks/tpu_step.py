@@ -1,11 +1,12 @@
-r"""Writes the pre-training step as HLO, for a TPU compiler to judge.
+r"""Writes a training step as HLO, for a TPU compiler to judge.
 
     python -m benchmarks.tpu_step --hlo=step.hlo \
         --bert_config_file=bert_config.json
 
 Run it in the project's folder. What is compiled is the step that
-run_pretraining.py runs on each TPU core: one-hot lookup, both losses, their
-gradient, clipping, the optimizer and the running means. Without a TPU, Google's
+run_pretraining.py, or with --job=classifier run_classifier.py, runs on each TPU
+core: one-hot lookup, the losses, their gradient, clipping, the optimizer and
+the running means. Without a TPU, Google's
 compiler (libtpu, which `pip install "jax[tpu]"` brings) still tells whether it
 compiles, how much memory it takes and how much it moves.
 """
@@ -22,6 +23,9 @@ FLAGS = flags.FLAGS
 flags.DEFINE_string("hlo", None, "The file to write.", required=True)
 flags.DEFINE_string(
     "bert_config_file", None, "The model's sizes.", required=True
+)
+flags.DEFINE_enum(
+    "job", "pretraining", ["pretraining", "classifier"], "Which step."
 )
 flags.DEFINE_integer("max_seq_length", 128, "S.")
 flags.DEFINE_integer("max_predictions_per_seq", 20, "P.")
@@ -69,30 +73,59 @@ def choose_generators_as_on_tpu(hlo):
     return module.SerializeToString()
 
 
+def pretraining_parts(config):
+    """Returns model, function of the losses, their names, and features."""
+    from bert_tf import features, models, pretraining
+
+    return (
+        models.pretraining_model(config, use_one_hot_embeddings=True),
+        pretraining.compute_losses,
+        pretraining.LOSS_NAMES,
+        features.pretraining_features(
+            FLAGS.max_seq_length, FLAGS.max_predictions_per_seq
+        ),
+    )
+
+
+def classifier_parts(config):
+    """Returns the same of a classifier of two labels."""
+    from bert_tf import classification, distribution, features
+    from bert_tf.tasks.labels import CLASSIFICATION, Labels
+
+    kind = features.classifier_features(FLAGS.max_seq_length)
+    job = classification.Job(
+        config=config,
+        labels=Labels(CLASSIFICATION, ("0", "1")),
+        record_features=kind,
+        output_dir="",
+        strategy=distribution.build_strategy(),
+        use_one_hot_embeddings=True,
+    )
+    return job.build_model(), job.compute_losses, job.loss_names, kind
+
+
+_PARTS = {"pretraining": pretraining_parts, "classifier": classifier_parts}
+
+
 def main():
     files.require_file(FLAGS.bert_config_file, "bert_config_file")
     config = BertConfig.from_json_file(FLAGS.bert_config_file)
 
     import tensorflow as tf
 
-    from bert_tf import features, models, optimization, pretraining, training
+    from bert_tf import optimization, training
 
-    model = models.pretraining_model(config, use_one_hot_embeddings=True)
+    model, compute_losses, loss_names, kind = _PARTS[FLAGS.job](config)
     optimizer = optimization.create_optimizer(1e-4, 100000, 10000)
     optimizer.build(model.trainable_variables)
     trainer = training.Trainer(
         model,
         optimizer,
-        compute_losses=pretraining.compute_losses,
-        loss_names=pretraining.LOSS_NAMES,
+        compute_losses=compute_losses,
+        loss_names=loss_names,
         dataset=None,
     )
-    batch = make_batch(
-        features.pretraining_features(
-            FLAGS.max_seq_length, FLAGS.max_predictions_per_seq
-        ),
-        FLAGS.batch_size,
-    )
+    batch = make_batch(kind, FLAGS.batch_size)
     step = tf.function(trainer.replica_step, jit_compile=True)
     hlo = step.experimental_get_compiler_ir(batch)(stage="hlo_serialized")
     pathlib.Path(FLAGS.hlo).write_bytes(choose_generators_as_on_tpu(hlo))
