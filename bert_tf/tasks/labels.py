@@ -1,9 +1,11 @@
 """Labels: the three kinds of them, as numbers in a record, and as a file."""
 
 import dataclasses
+import decimal
 import functools
 import math
 import os
+import re
 
 from bert_tf import files
 from bert_tf.errors import UserError
@@ -17,6 +19,9 @@ LABELS_FILE = "labels.txt"
 KIND_FILE = "label_kind.txt"
 
 _LARGEST_FLOAT32 = 3.4028234e38
+# Python's own float() and int() also take 1_000, blanks and other digits.
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_WHOLE_NUMBER = re.compile(r"[+-]?[0-9]+")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,14 +102,13 @@ def kind_of(*, multi_label, regression):
 
 
 def _to_number(label):
-    try:
-        number = float(label)
-    except ValueError:
-        number = math.nan
+    is_plain = not isinstance(label, str) or _NUMBER.fullmatch(label)
+    number = float(label) if is_plain else math.nan
     if not abs(number) <= _LARGEST_FLOAT32:
         raise UserError(
             f"the label {label!r} is no number that a regression can learn; it "
-            "must be finite, with a point before the decimals."
+            "must be finite, of the digits 0 to 9, with a point before the "
+            "decimals and nothing around it."
         )
     return number
 
@@ -186,13 +190,15 @@ def sort_labels(names):
       names: iterable of str.
 
     Returns:
-      tuple of str: by value if all are whole numbers, else by code point.
+      tuple of str: by value if all are whole numbers of the digits 0 to 9,
+      else by code point.
     """
-    try:
-        # "7" and "07" are two labels of one value.
-        return tuple(sorted(names, key=lambda name: (int(name), name)))
-    except ValueError:
-        return tuple(sorted(names))
+    names = sorted(names)
+    if not all(map(_WHOLE_NUMBER.fullmatch, names)):
+        return tuple(names)
+    # "7" and "07", two labels of one value, stay in their order. Decimal, as
+    # int() refuses thousands of digits.
+    return tuple(sorted(names, key=decimal.Decimal))
 
 
 def write_labels(folder, labels):

@@ -63,7 +63,15 @@ def test_encode_names_an_unknown_label_and_the_known_ones(kind, label, unknown):
         kind.encode(label)
 
 
-@pytest.mark.parametrize("label", ["", "high", "nan", "-inf", "1e39", "3,5"])
+@pytest.mark.parametrize("label", ["5", "5.", ".5", "+0.5E-1", "-1e3", 5])
+def test_encode_takes_plain_numbers(label):
+    assert _NUMBER.encode(label) == [float(label)]
+
+
+@pytest.mark.parametrize(
+    "label",
+    ["", "high", "nan", "-inf", "1e39", "3,5", "1_000", "\u0663", " 1", "1 "],
+)
 def test_encode_refuses_what_is_no_finite_number(label):
     with pytest.raises(UserError, match=f"label {label!r} is no number"):
         _NUMBER.encode(label)
@@ -104,6 +112,10 @@ def test_sort_labels_by_value_or_by_code_point():
     assert labels.sort_labels({"10", "9", "x"}) == ("10", "9", "x")
     assert labels.sort_labels({"b", "B", "a"}) == ("B", "a", "b")
     assert labels.sort_labels({"7", "07"}) == ("07", "7")
+    # No numbers but to Python: U+0663 is an Arabic 3.
+    assert labels.sort_labels({"9", "1_0"}) == ("1_0", "9")
+    assert labels.sort_labels({"9", "10", "\u0663"}) == ("10", "9", "\u0663")
+    assert labels.sort_labels({"9" * 5000, "10"}) == ("10", "9" * 5000)
 
 
 def one_of(*names):
