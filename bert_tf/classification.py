@@ -109,7 +109,8 @@ class Job(job.Job):
             raise UserError(
                 f"--{flag}: {reader.path} holds a classifier with "
                 f"{stored.shape[0]} outputs, but this task has "
-                f"{self.labels.num_outputs} ({', '.join(self.labels.names)}). "
+                f"{self.labels.num_outputs} "
+                f"({', '.join(self.labels.names) or 'a number, no label'}). "
                 + self._other_head_remedy(flag)
             )
 

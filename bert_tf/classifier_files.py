@@ -13,7 +13,11 @@ from bert_tf.best import BEST_FOLDER
 from bert_tf.results import write_results
 from bert_tf.tasks import fingerprint, predictions, records, registry
 from bert_tf.tasks.converter import Conversion
-from bert_tf.tasks.examples import PaddingInputExample, without_labels
+from bert_tf.tasks.examples import (
+    PaddingInputExample,
+    row_ids,
+    without_labels,
+)
 from bert_tf.tasks.labels import write_labels
 
 
@@ -139,7 +143,7 @@ class ClassifierFiles:
             if with_labels:
                 path = f"test_predictions{example_set.suffix}.tsv"
                 written.append(os.path.join(folder, path))
-                ids = [example.guid for example in examples]
+                ids = row_ids(examples)
                 predictions.write_predictions_with_labels(
                     written[-1], ids, values, labels
                 )

@@ -231,6 +231,13 @@ def test_another_number_of_labels_is_refused(make_golden_job, to_train):
         other.check_head(to_train=to_train)
 
 
+def test_a_regression_says_that_it_has_no_labels(make_golden_job):
+    job, *_ = make_golden_job("MNLI")
+    other = dataclasses.replace(job, labels=Labels(REGRESSION))
+    with pytest.raises(UserError, match=r"task has 1 \(a number, no label\)"):
+        other.check_head(to_train=True)
+
+
 def test_another_number_of_labels_in_the_output_folder(make_job, tmp_path):
     job, conversion = make_job(YES_NO)
     path = records_of(examples_of(["no", "yes"]), conversion, tmp_path)

@@ -114,7 +114,7 @@ def test_a_table_from_training_to_predictions(run, table, tmp_path):
     )
     assert result.returncode == 0, result.stderr
     rows = (tmp_path / "predictions" / "test_predictions.tsv").read_text()
-    assert rows.startswith("id\tprediction\tno\tyes\ntest-1\t")
+    assert rows.startswith("id\tprediction\tno\tyes\n0\t")
     assert len(rows.splitlines()) == 4
 
 

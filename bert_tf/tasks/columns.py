@@ -9,7 +9,12 @@ from bert_tf.tasks import labels as labels_lib
 from bert_tf.tasks import rows as rows_lib
 from bert_tf.tasks.examples import DataProcessor
 from bert_tf.tasks.labels import Labels
-from bert_tf.tasks.layouts import Column, Layout, make_examples
+from bert_tf.tasks.layouts import (
+    Column,
+    Layout,
+    make_examples,
+    rows_without_header,
+)
 
 _READERS = {"tsv": rows_lib.read_tsv, "csv": rows_lib.read_quoted}
 
@@ -169,7 +174,8 @@ def read_label_names(options, data_dir):
         return ()
     rows, layout = _read(options, data_dir, "train", column)
     path, position = rows[0].path, layout.label.position
-    rows = rows[1:] if options.has_header else rows
+    if options.has_header:
+        rows = rows_without_header(rows)
     is_single = options.kind == labels_lib.CLASSIFICATION
     if is_single:
         names = [_one_label(row, position) for row in rows]
@@ -219,7 +225,24 @@ def _read(options, data_dir, name, label_column):
     layout = _layout(rows[0], options, label_column)
     if options.has_header:
         _refuse_stray_delimiters(rows)
+    else:
+        _refuse_uneven_rows(rows)
     return rows, layout
+
+
+def _refuse_uneven_rows(rows):
+    """Refuses a row that has not as many columns as the first one.
+
+    Without a header nothing else tells that a delimiter is inside a text.
+    """
+    num_columns = len(rows[0])
+    for row in rows:
+        if len(row) != num_columns:
+            raise UserError(
+                f"{row.place}: {len(row)} column(s), but the first row has "
+                f"{num_columns}. Give all rows as many; in a CSV file a text "
+                "with commas may stand in quotes."
+            )
 
 
 def _refuse_stray_delimiters(rows):
@@ -252,7 +275,23 @@ def _layout(first_row, options, label_column):
             (label_column, "label_column"),
         )
     )
-    return Layout(text_a, text_b, label, has_header=options.has_header)
+    for one, other, flags in (
+        (text_a, text_b, "--text_a_column and --text_b_column"),
+        (text_a, label, "--text_a_column and --label_column"),
+        (text_b, label, "--text_b_column and --label_column"),
+    ):
+        if one and other and one.position == other.position:
+            raise UserError(
+                f"{flags} both mean column {one.position}, counted from 0, of "
+                f"{first_row.path}. Each is another column."
+            )
+    return Layout(
+        text_a,
+        text_b,
+        label,
+        has_header=options.has_header,
+        id_names=(),
+    )
 
 
 def _find_column(column, flag, header, first_row):

@@ -10,11 +10,13 @@ class InputExample:
     """One or two texts and their label.
 
     Attributes:
-      guid: str, what identifies it in messages and in files of predictions.
+      guid: str, what identifies it in messages.
       text_a: str, not tokenized.
       text_b: str or None; a pair has it, and "" counts as none.
       label: str; for a regression its number; for several labels a str with
         commas between them, or a list of str. None where there is none.
+      row_id: str or None, what identifies it in a file of predictions; None
+        for the number of its row, from 0. Not part of what is compared.
 
     Source: `InputExample` in run_classifier.py (2018).
     """
@@ -23,6 +25,7 @@ class InputExample:
     text_a: str
     text_b: str | None = None
     label: str | None = None
+    row_id: str | None = dataclasses.field(default=None, compare=False)
 
 
 class PaddingInputExample:
@@ -94,3 +97,19 @@ def without_labels(examples):
     Source: new; 2018 gave each a label that its own tasks happen to have.
     """
     return [dataclasses.replace(example, label=None) for example in examples]
+
+
+def row_ids(examples):
+    """Returns what identifies examples in a file of predictions.
+
+    Args:
+      examples: list of InputExample, those of one file.
+
+    Returns:
+      list of str: the file's own ids where it has them, else the numbers of
+      the rows from 0, as the lines of 2018's test_results.tsv.
+    """
+    return [
+        str(number) if example.row_id is None else example.row_id
+        for number, example in enumerate(examples)
+    ]

@@ -57,13 +57,22 @@ class GlueProcessor(DataProcessor):
 
     def _read_labelled(self, data_dir, set_type, file_name):
         rows = read_tsv(find_file(data_dir, file_name))
-        labels = Labels(self.kind, self.label_names)
-        return make_examples(rows, self.labelled, labels, set_type)
+        return self._create_examples(rows, set_type)
 
     def _read_unlabelled(self, data_dir, *file_names):
         rows = read_tsv(find_file(data_dir, *file_names))
-        labels = Labels(self.kind, self.label_names)
-        return make_examples(rows, self.unlabelled, labels, "test")
+        return self._create_examples(rows, "test")
+
+    def _create_examples(self, lines, set_type):
+        """Makes examples of a file's rows; 2018's name, for those who override.
+
+        Args:
+          lines: list of rows.Row, the header, if any, among them.
+          set_type: str, as 2018's: "train", "dev", "test" and so on.
+        """
+        layout = self.unlabelled if set_type == "test" else self.labelled
+        labels = Labels(self.kind, tuple(self.get_labels()))
+        return make_examples(lines, layout, labels, set_type)
 
 
 class ColaProcessor(GlueProcessor):

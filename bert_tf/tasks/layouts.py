@@ -12,6 +12,10 @@ _logger = logging.getLogger("absl")
 _MOST_SHORT_ROWS = 0.01
 
 
+# What GLUE's files call the rows' numbers.
+ID_NAMES = ("index", "id")
+
+
 @dataclasses.dataclass(frozen=True)
 class Column:
     """A column: where it is known to be, and what headers call it.
@@ -29,15 +33,18 @@ class Layout:
 
     `text_a`, `text_b` (or None), `label` (None: the file has none, or nobody
     asks): Column. `guid`: Column of what identifies a row, or None for its
-    number. `has_header`: is the first row one? `renamed_labels`: dict, a label
-    in the file -> the task's. `skips_short_rows`: are a few rows with too few
-    columns passed over, because the published file has such?
+    number. `id_names`: tuple of str, what a header may call the column of the
+    ids for files of predictions; the first that it has is taken. `has_header`:
+    is the first row one? `renamed_labels`: dict, a label in the file -> the
+    task's. `skips_short_rows`: are a few rows with too few columns passed over,
+    because the published file has such?
     """
 
     text_a: Column
     text_b: Column | None = None
     label: Column | None = None
     guid: Column | None = None
+    id_names: tuple = ID_NAMES
     has_header: bool = True
     renamed_labels: dict = dataclasses.field(default_factory=dict)
     skips_short_rows: bool = False
@@ -66,12 +73,10 @@ def make_examples(rows, layout, labels, set_type):
       (2018), which had the columns by position alone.
     """
     text_a, text_b, label = _locate(rows[0], layout, labels)
+    row_id = None
     if layout.has_header:
-        if len(rows) == 1:
-            raise UserError(
-                f"{rows[0].path} has a header, but no row after it."
-            )
-        rows = rows[1:]
+        row_id = _find_id(rows[0], layout)
+        rows = rows_without_header(rows)
     last = max(text_a, text_b or 0, label or 0)
     if layout.skips_short_rows:
         rows = _without_short_rows(rows, last + 1)
@@ -85,9 +90,28 @@ def make_examples(rows, layout, labels, set_type):
             label=dummy
             if label is None
             else _label(row, label, layout, labels),
+            row_id=None if row_id is None else row[row_id],
         )
         for row in rows
     ]
+
+
+def rows_without_header(rows):
+    """Returns the rows after the first.
+
+    Raises:
+      UserError: there are none.
+    """
+    if len(rows) == 1:
+        raise UserError(
+            f"{rows[0].path} has no rows: a header, but nothing after it."
+        )
+    return rows[1:]
+
+
+def _find_id(header, layout):
+    names = [name.strip() for name in header]
+    return next((names.index(n) for n in layout.id_names if n in names), None)
 
 
 def _identify(row, layout):
@@ -114,10 +138,6 @@ def _label(row, position, layout, labels):
     return label
 
 
-# What GLUE's files call the rows' numbers.
-_ID_NAMES = ("index", "id")
-
-
 def _locate(first_row, layout, labels):
     """Returns where text_a, text_b and label are; None for what is not."""
     columns = (layout.text_a, layout.text_b, layout.label)
@@ -135,7 +155,7 @@ def _locate(first_row, layout, labels):
         return by_name
     _require_header(first_row, layout, labels)
     # Without a label nothing else tells a row from a header of other names.
-    is_bare = first_row[0].strip().lower() not in _ID_NAMES
+    is_bare = first_row[0].strip().lower() not in ID_NAMES
     if (
         layout.label is None
         and is_bare
@@ -148,7 +168,25 @@ def _locate(first_row, layout, labels):
             f"{' | '.join(first_row)[:80]!r}. Put a line with the columns' "
             "names before it."
         )
+    _warn_of_another_header(first_row, columns)
     return positions
+
+
+def _warn_of_another_header(first_row, columns):
+    expected = [
+        f"{column.names[0]!r} (column {column.position})"
+        for column in columns
+        if column and column.names
+    ]
+    if expected:
+        _logger.warning(
+            "%s: the header is not that of this task, which has %s; it is %r. "
+            "Columns are taken by their place, as in 2018. If the file is "
+            "another task's, the results mean nothing.",
+            first_row.path,
+            ", ".join(expected),
+            " | ".join(first_row)[:200],
+        )
 
 
 def _find(header, names, first_row):

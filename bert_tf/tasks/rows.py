@@ -62,12 +62,13 @@ def require_data_dir(data_dir):
         raise UserError(f"--data_dir={data_dir}: there is no such folder.")
 
 
-def find_file(data_dir, *names):
+def find_file(data_dir, *names, expected=""):
     """Finds a file of a data set.
 
     Args:
       data_dir: str or None, the value of --data_dir.
       *names: str, the names it may have, the usual one first.
+      expected: str, what else to say where there is none, after a blank.
 
     Returns:
       str, the path of the first that is there.
@@ -83,15 +84,19 @@ def find_file(data_dir, *names):
         if files.is_file(path):
             return path
     raise UserError(
-        f"There is no {' nor '.join(paths)}.{_listing(data_dir)} --data_dir is "
-        "the folder that holds the files of the one task, unpacked."
+        f"There is no {' nor '.join(paths)}.{expected}"
+        f"{_listing(data_dir, os.path.dirname(names[0]))} --data_dir is the "
+        "folder that holds the files of the one task, unpacked."
     )
 
 
-def _listing(folder):
+def _listing(folder, subfolder):
     if files.is_remote(folder):
         return ""
     names = sorted(os.listdir(folder))
+    inner = os.path.join(folder, subfolder)
+    if subfolder and os.path.isdir(inner):
+        names += sorted(os.path.join(subfolder, n) for n in os.listdir(inner))
     shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
     return f" The folder has {shown or 'nothing in it'}."
 
@@ -139,10 +144,13 @@ def _lines(path):
             line = _decode(raw, path, number)
             yield number, line.removesuffix("\n").removesuffix("\r")
     if number == 1 and "\r" in line.removesuffix("\n").removesuffix("\r"):
-        raise UserError(
-            f"{path}: the lines end in CR alone. Convert the file to LF or "
-            "CR LF."
-        )
+        raise UserError(_cr_alone(path))
+
+
+def _cr_alone(path):
+    return (
+        f"{path}: the lines end in CR alone. Convert the file to LF or CR LF."
+    )
 
 
 def _decode(raw, path, number):
@@ -206,6 +214,9 @@ def read_quoted(path, delimiter=",", quotechar='"'):
     if "\0" in text:
         number = text.count("\n", 0, text.index("\0")) + 1
         raise UserError(_nul_byte(path, number))
+    content = text.rstrip("\r\n")
+    if "\r" in content and "\n" not in content:
+        raise UserError(_cr_alone(path))
     return _without_blanks(path, _parse(text, path, delimiter, quotechar))
 
 

@@ -8,7 +8,7 @@ from bert_tf.tasks.labels import CLASSIFICATION, Labels
 from bert_tf.tasks.layouts import Column, Layout, make_examples
 from bert_tf.tasks.rows import find_file, read_tsv
 
-_LABELS = Labels(CLASSIFICATION, ("contradiction", "entailment", "neutral"))
+_LABELS = ("contradiction", "entailment", "neutral")
 # The training files have another word for it.
 _RENAMED = {"contradictory": "contradiction"}
 
@@ -24,7 +24,8 @@ _DEV = Layout(
     label=Column(1, ("gold_label",)),
     renamed_labels=_RENAMED,
 )
-_TEST = Layout(text_a=_DEV.text_a, text_b=_DEV.text_b)
+_TEST = Layout(text_a=_DEV.text_a, text_b=_DEV.text_b, id_names=("pairID",))
+_TRAIN_FILE = os.path.join("multinli", "multinli.train.{}.tsv")
 _LANGUAGE = 0  # Its column in the files of all languages.
 
 
@@ -41,7 +42,7 @@ class XnliProcessor(DataProcessor):
 
     def get_labels(self):
         """See base class."""
-        return list(_LABELS.names)
+        return list(_LABELS)
 
     def get_train_examples(self, data_dir):
         """See base class: MNLI's training set, translated by machine.
@@ -49,9 +50,9 @@ class XnliProcessor(DataProcessor):
         Raises:
           UserError: see `layouts.make_examples`.
         """
-        name = os.path.join("multinli", f"multinli.train.{self.language}.tsv")
-        rows = read_tsv(find_file(data_dir, name))
-        return make_examples(rows, _TRAIN, _LABELS, "train")
+        name = _TRAIN_FILE.format(self.language)
+        rows = read_tsv(self._find(data_dir, name))
+        return self._examples(rows, _TRAIN, "train")
 
     def get_dev_examples(self, data_dir):
         """See base class: the rows of the language.
@@ -59,8 +60,8 @@ class XnliProcessor(DataProcessor):
         Raises:
           UserError: see `layouts.make_examples`; or no row of the language.
         """
-        rows = self._read_rows(find_file(data_dir, "xnli.dev.tsv"))
-        return make_examples(rows, _DEV, _LABELS, "dev")
+        rows = self._read_rows(self._find(data_dir, "xnli.dev.tsv"))
+        return self._examples(rows, _DEV, "dev")
 
     def get_test_examples(self, data_dir):
         """See base class: the rows of the language.
@@ -68,8 +69,17 @@ class XnliProcessor(DataProcessor):
         Raises:
           UserError: see `layouts.make_examples`; or no row of the language.
         """
-        rows = self._read_rows(find_file(data_dir, "xnli.test.tsv"))
-        return make_examples(rows, _TEST, _LABELS, "test")
+        rows = self._read_rows(self._find(data_dir, "xnli.test.tsv"))
+        return self._examples(rows, _TEST, "test")
+
+    def _examples(self, rows, layout, set_type):
+        labels = Labels(CLASSIFICATION, tuple(self.get_labels()))
+        return make_examples(rows, layout, labels, set_type)
+
+    def _find(self, data_dir, name):
+        train = _TRAIN_FILE.format(self.language)
+        expected = f" XNLI's files are {train}, xnli.dev.tsv and xnli.test.tsv."
+        return find_file(data_dir, name, expected=expected)
 
     def _read_rows(self, path):
         header, *rows = read_tsv(path)

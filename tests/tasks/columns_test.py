@@ -8,7 +8,7 @@ import pytest
 from bert_tf.errors import UserError
 from bert_tf.tasks import columns
 from bert_tf.tasks.columns import TableOptions, TableProcessor
-from bert_tf.tasks.examples import InputExample
+from bert_tf.tasks.examples import InputExample, row_ids
 from bert_tf.tasks.labels import MULTI_LABEL, REGRESSION
 
 _OPTIONS = TableOptions("question", "answer", "ok")
@@ -211,3 +211,51 @@ def test_a_real_csv_table_is_read(tmp_path, shared_file):
     names = columns.read_label_names(options, folder)
     assert names == ("0", "1", "2", "3")
     assert len(TableProcessor(options, names).get_train_examples(folder)) == 548
+
+
+def test_a_number_that_is_none_is_told_with_its_place(tmp_path):
+    folder = _write(tmp_path, "x\ty\na\t1.5\nb\t1_000\n")
+    processor = TableProcessor(
+        TableOptions("x", label_column="y", kind=REGRESSION)
+    )
+    with pytest.raises(
+        UserError, match="train.tsv, line 3, column 1: the label '1_000'"
+    ):
+        processor.get_train_examples(folder)
+
+
+@pytest.mark.parametrize(("row", "count"), [("c\tk\td", 3), ("c", 1)])
+def test_an_uneven_row_of_a_table_without_header_is_told(tmp_path, row, count):
+    folder = _write(tmp_path, f"a\te\nb\tk\n{row}\n")
+    options = TableOptions("0", label_column="1", has_header=False)
+    message = rf"line 3: {count} column\(s\), but the first row has 2"
+    with pytest.raises(UserError, match=message):
+        TableProcessor(options, ("e", "k")).get_train_examples(folder)
+
+
+def test_a_header_alone_has_no_labels(tmp_path):
+    folder = _write(tmp_path, "x\ty\n")
+    with pytest.raises(UserError, match="train.tsv has no rows: a header"):
+        columns.read_label_names(TableOptions("x", label_column="y"), folder)
+
+
+@pytest.mark.parametrize(
+    ("names", "flags"),
+    [
+        (("x", "x", "y"), "--text_a_column and --text_b_column"),
+        (("x", "0", "y"), "--text_a_column and --text_b_column"),
+        (("x", None, "0"), "--text_a_column and --label_column"),
+        (("x", "y", "y"), "--text_b_column and --label_column"),
+    ],
+)
+def test_a_column_cannot_be_two_things(tmp_path, names, flags):
+    folder = _write(tmp_path, "x\ty\na\te\n")
+    processor = TableProcessor(TableOptions(*names), ("a", "e"))
+    with pytest.raises(UserError, match=f"{flags} both mean column"):
+        processor.get_train_examples(folder)
+
+
+def test_the_ids_of_a_table_are_numbers_whatever_its_columns(tmp_path):
+    folder = _write(tmp_path, "id\tx\n7\ta\n9\tb\n", "test.tsv")
+    processor = TableProcessor(TableOptions("x"), ("e", "k"))
+    assert row_ids(processor.get_test_examples(folder)) == ["0", "1"]

@@ -6,7 +6,7 @@ import pytest
 
 from bert_tf.errors import UserError
 from bert_tf.tasks import glue
-from bert_tf.tasks.examples import InputExample
+from bert_tf.tasks.examples import InputExample, row_ids
 
 _NLI = ["contradiction", "entailment", "neutral"]
 _MNLI = "index promptID pairID genre p1 p2 t1 t2 sentence1 sentence2"
@@ -198,3 +198,40 @@ def test_a_test_file_without_header_is_refused(tmp_path):
     (tmp_path / "test.tsv").write_text(lines)
     with pytest.raises(UserError, match="test.tsv, line 1: .*'sentence'"):
         glue.ColaProcessor().get_test_examples(str(tmp_path))
+
+
+def test_what_a_subclass_overrides_acts(tmp_path):
+    class Mine(glue.RteProcessor):
+        def get_labels(self):
+            return ["yes", "no"]
+
+    text = "index\tsentence1\tsentence2\tlabel\n0\ta\tb\tno\n"
+    (tmp_path / "train.tsv").write_text(text)
+    (read,) = Mine().get_train_examples(str(tmp_path))
+    assert read.label == "no"
+
+    class Swapped(Mine):
+        # As users of the 2018 code wrote it.
+        def _create_examples(self, lines, set_type):
+            return [
+                InputExample(f"{set_type}-{i}", line[2], line[1], line[3])
+                for i, line in enumerate(lines)
+                if i
+            ]
+
+    expected = [InputExample("train-1", "b", "a", "no")]
+    assert Swapped().get_train_examples(str(tmp_path)) == expected
+
+
+def test_ids_of_both_sets_of_mnli_are_their_index(tmp_path):
+    header = "\t".join(["index", *"abcdefg", "sentence1", "sentence2"])
+    row = "\t".join(["31", *"abcdefg", "x", "y"])
+    for name in ("matched", "mismatched"):
+        path = tmp_path / f"test_{name}.tsv"
+        path.write_text(f"{header}\n{row}\n")
+    processor = glue.MnliProcessor()
+    for read in (
+        processor.get_test_examples(str(tmp_path)),
+        processor.get_test_mismatched_examples(str(tmp_path)),
+    ):
+        assert row_ids(read) == ["31"]

@@ -6,7 +6,7 @@ import logging
 import pytest
 
 from bert_tf.errors import UserError
-from bert_tf.tasks.examples import InputExample
+from bert_tf.tasks.examples import InputExample, row_ids
 from bert_tf.tasks.labels import CLASSIFICATION, REGRESSION, Labels
 from bert_tf.tasks.layouts import Column, Layout, make_examples
 from bert_tf.tasks.rows import Row
@@ -119,7 +119,7 @@ def test_a_number_where_the_header_should_be_is_refused():
 
 
 def test_a_header_alone_is_refused():
-    with pytest.raises(UserError, match="dev.tsv has a header, but no row"):
+    with pytest.raises(UserError, match="dev.tsv has no rows: a header"):
         _make(_HEADER)
 
 
@@ -149,3 +149,32 @@ def test_many_short_rows_are_never_passed_over():
     lines[9] = "8 no"
     with pytest.raises(UserError, match=r"line 10: 2 column\(s\)"):
         _make(*lines, layout=layout)
+
+
+def test_a_header_of_another_task_is_told(caplog):
+    caplog.set_level(logging.WARNING)
+    _make(_HEADER, "7 yes a b", "8 no a b")
+    assert not caplog.messages
+    _make("index label s1 s2", "7 yes a b", "8 no a b")
+    (message,) = caplog.messages
+    assert message.startswith("dev.tsv: the header is not that of this task")
+    assert "'question' (column 2), 'answer' (column 3), 'label'" in message
+    assert "it is 'index | label | s1 | s2'" in message
+
+
+def test_a_layout_that_knows_no_names_expects_none(caplog):
+    layout = Layout(Column(1), label=Column(0))
+    _make("x y", "yes a", layout=layout)
+    assert not caplog.messages
+
+
+@pytest.mark.parametrize(
+    ("header", "ids"),
+    [
+        (_HEADER, ["7", "9"]),
+        ("x label question answer", ["0", "1"]),
+        ("id label question answer", ["7", "9"]),
+    ],
+)
+def test_ids_are_the_file_s_own_or_the_rows_numbers(header, ids):
+    assert row_ids(_make(header, "7 yes a b", "9 no a b")) == ids

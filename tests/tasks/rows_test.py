@@ -105,6 +105,12 @@ def test_read_tsv_names_the_line_with_a_nul_byte(write):
         rows.read_tsv(write(b"a\tb\nc\t\0d\n"))
 
 
+@pytest.mark.parametrize("content", [b"a,b\rc,d\r", b'"a",b\r"c",d\r\n'])
+def test_read_quoted_refuses_lines_that_end_in_cr(write, content):
+    with pytest.raises(UserError, match="train.csv: the lines end in CR alone"):
+        rows.read_quoted(write(content, "train.csv"))
+
+
 def test_read_tsv_refuses_lines_that_end_in_cr(write):
     with pytest.raises(UserError, match="train.tsv: the lines end in CR alone"):
         rows.read_tsv(write(b"a\tb\rc\td\r"))

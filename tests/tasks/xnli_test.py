@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from bert_tf.errors import UserError
-from bert_tf.tasks.examples import InputExample
+from bert_tf.tasks.examples import InputExample, row_ids
 from bert_tf.tasks.xnli import XnliProcessor
 
 _HEADER = "language gold_label p1 p2 t1 t2 sentence1 sentence2 promptID"
@@ -86,3 +86,33 @@ def test_the_real_file_is_read(tmp_path, shared_file):
     read = XnliProcessor().get_dev_examples(str(tmp_path))
     assert len(read) == 2490
     assert sum(example.label == "neutral" for example in read) == 830
+
+
+def test_what_is_there_and_what_should_be_is_listed(tmp_path):
+    (tmp_path / "multinli").mkdir()
+    (tmp_path / "multinli" / "multinli.train.en.tsv").write_text("")
+    with pytest.raises(UserError) as raised:
+        XnliProcessor().get_train_examples(str(tmp_path))
+    assert (
+        "XNLI's files are multinli/multinli.train.zh.tsv, xnli.dev.tsv and "
+        "xnli.test.tsv. The folder has multinli, "
+        "multinli/multinli.train.en.tsv."
+    ) in str(raised.value)
+
+
+def test_ids_are_the_pairs_of_the_file(tmp_path):
+    header = _HEADER.replace("promptID", "pairID")
+    rows = ["en x x x x x a b 4", "zh x x x x x a b 4", "zh x x x x x c d 8"]
+    _write(tmp_path, "xnli.test.tsv", header, *rows)
+    read = XnliProcessor().get_test_examples(str(tmp_path))
+    assert row_ids(read) == ["4", "8"]
+
+
+def test_labels_of_a_subclass_act(tmp_path):
+    class Mine(XnliProcessor):
+        def get_labels(self):
+            return ["other"]
+
+    _write(tmp_path, "xnli.dev.tsv", _HEADER, "zh other x x x x a b")
+    (read,) = Mine().get_dev_examples(str(tmp_path))
+    assert read.label == "other"
