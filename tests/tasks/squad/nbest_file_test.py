@@ -78,11 +78,14 @@ def test_a_file_that_cannot_be_written(tmp_path):
         pass
 
 
-def test_a_disk_that_is_full(tmp_path):
+def test_a_disk_that_is_full(tmp_path, monkeypatch):
     if not os.path.exists("/dev/full"):
         pytest.skip("/dev/full is not on this machine")
     # What is written beside goes to a device that is always full.
-    (tmp_path / ".nbest.json.incomplete").symlink_to("/dev/full")
+    opens = nbest_file._open_to_write
+    monkeypatch.setattr(
+        nbest_file, "_open_to_write", lambda _: opens("/dev/full")
+    )
     path = str(tmp_path / "nbest.json")
     with (
         pytest.raises(UserError, match="nbest.json cannot be written"),
