@@ -25,8 +25,9 @@ from absl import flags
 from bert_tf import common_flags, files, model_folder, weights_path
 from bert_tf.config import BertConfig
 from bert_tf.errors import UserError
-from bert_tf.tasks import columns, labels, packing, registry
+from bert_tf.tasks import columns, labels, packing, registry, task_file
 from bert_tf.tasks.converter import Conversion
+from bert_tf.tasks.examples import count_train_steps
 
 FLAGS = flags.FLAGS
 
@@ -151,12 +152,9 @@ def check_flags():
     dev = _read(
         processor, task.evaluation_sets, FLAGS.do_eval or FLAGS.eval_steps
     )
-    # What lies beside the weights that are gone on from, or judged.
-    folders = [FLAGS.output_dir]
-    if checkpoint and not FLAGS.do_train:
-        folders.append(os.path.dirname(checkpoint))
-    for folder in folders:
+    for folder in _model_folders(checkpoint):
         conversion.require_same(folder, f"--task_name={task.name}")
+        task_file.require_same_task(folder, task, to_train=FLAGS.do_train)
     for _, examples in dev:
         packing.check_labels(examples, conversion.labels)
     return Inputs(
@@ -196,6 +194,7 @@ def _make_processor(checkpoint):
         multi_label=FLAGS.multi_label, regression=FLAGS.regression
     )
     task = registry.find_task(FLAGS.task_name, kind)
+    registry.refuse_idle_flags(task, [FLAGS[f] for f in registry.ONLY_FOR])
     if FLAGS.glue_submission:
         registry.require_submission(task)
     options, names = None, ()
@@ -208,12 +207,8 @@ def _make_processor(checkpoint):
             data_format=FLAGS.data_format,
             kind=kind,
         )
-        folders = [FLAGS.output_dir]
-        # With a training set its labels count, whatever the weights knew.
-        if checkpoint and not FLAGS.do_train:
-            folders.append(os.path.dirname(checkpoint))
         names = columns.choose_label_names(
-            options, FLAGS.data_dir, FLAGS.labels, folders
+            options, FLAGS.data_dir, FLAGS.labels, _model_folders(checkpoint)
         )
     processor = registry.make_processor(
         task,
@@ -224,25 +219,23 @@ def _make_processor(checkpoint):
     return task, processor
 
 
-def _read_train(processor, task_labels):
-    """Returns the training examples and how many steps they are gone through.
+def _model_folders(checkpoint):
+    """Returns what lies beside the weights that are gone on from, or judged."""
+    # With a training set its labels count, whatever the weights knew.
+    if checkpoint and not FLAGS.do_train:
+        return [FLAGS.output_dir, os.path.dirname(checkpoint)]
+    return [FLAGS.output_dir]
 
-    Source: the formula is that of `main` in run_classifier.py (2018).
-    """
+
+def _read_train(processor, task_labels):
+    """Returns the training examples and how many steps they make."""
     if not FLAGS.do_train:
         return [], 0
     examples = processor.get_train_examples(FLAGS.data_dir)
     packing.check_labels(examples, task_labels)
-    num_batches = len(examples) / FLAGS.train_batch_size
-    num_train_steps = int(num_batches * FLAGS.num_train_epochs)
-    if not num_train_steps:
-        raise UserError(
-            f"{len(examples)} training examples, --num_train_epochs="
-            f"{FLAGS.num_train_epochs:g} times, do not make one step of "
-            f"--train_batch_size={FLAGS.train_batch_size}. Lower the batch "
-            "size or raise the number of epochs."
-        )
-    return examples, num_train_steps
+    return examples, count_train_steps(
+        len(examples), FLAGS.train_batch_size, FLAGS.num_train_epochs
+    )
 
 
 def _read(processor, example_sets, wanted):

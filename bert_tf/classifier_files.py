@@ -19,6 +19,7 @@ from bert_tf.tasks.examples import (
     without_labels,
 )
 from bert_tf.tasks.labels import write_labels
+from bert_tf.tasks.task_file import write_task
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -63,6 +64,7 @@ class ClassifierFiles:
     def _write_companions(self, folder):
         os.makedirs(folder, exist_ok=True)
         write_labels(folder, self.conversion.labels)
+        write_task(folder, self.task)
         model_folder.write_vocabulary(
             folder, self.conversion.vocab_file, self.conversion.do_lower_case
         )

@@ -122,6 +122,7 @@ def test_training_leaves_what_evaluation_needs_beside_the_weights(
     files.train(examples(4), settings, training.Schedule(1e-4, 0), watch=watch)
     for folder in (tmp_path, tmp_path / "best"):
         assert (folder / "labels.txt").read_text() == "0\n1\n"
+        assert (folder / "task.txt").read_text() == "MRPC\n"
         assert (folder / "vocab.txt").exists()
         assert (
             '"do_lower_case": true'

@@ -161,6 +161,8 @@ def test_a_finished_run_says_how_to_go_on(run, table):
             "no embedding for the rest",
         ),
         ({"regression": "true"}, ["--do_eval"], "--regression is for"),
+        ({"labels": "0,1"}, ["--do_eval"], "--labels is for --task_name=tsv"),
+        ({"xnli_language": "zh"}, ["--do_eval"], "--xnli_language is for"),
         ({"text_a_column": None, "task_name": "tsv"}, ["--do_eval"], "needs"),
         ({}, ["--do_eval", "True"], "these words belong to no flag: 'True'"),
     ],
@@ -240,6 +242,14 @@ def test_a_refused_run_leaves_the_folder_as_it_is(run, table, tmp_path):
     )
     assert predicted.returncode == 0, predicted.stderr
     assert len((out / "test_results.tsv").read_text().splitlines()) == 3
+
+
+def test_another_task_is_not_trained_in_the_folder_of_one(run, words, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "task.txt").write_text("RTE\n")
+    result = run(*words(), "--do_train", with_tensorflow=False)
+    assert result.returncode == 1
+    assert "was trained on RTE, and --task_name=MRPC" in result.stderr
 
 
 @pytest.mark.slow

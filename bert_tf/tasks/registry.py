@@ -61,6 +61,7 @@ class Task:
         accuracy.
       evaluation_sets: tuple of ExampleSet.
       prediction_sets: tuple of ExampleSet.
+      model_of: str or None, the name of the task whose models this one is for.
     """
 
     name: str
@@ -69,6 +70,7 @@ class Task:
     metrics: tuple = ()
     evaluation_sets: tuple = (_DEV,)
     prediction_sets: tuple = (_TEST,)
+    model_of: str | None = None
 
     @property
     def measure(self):
@@ -130,7 +132,7 @@ TASKS = (
     _glue_task("QNLI", glue.QnliProcessor),
     _glue_task("RTE", glue.RteProcessor),
     _glue_task("WNLI", glue.WnliProcessor),
-    _glue_task("AX", glue.AxProcessor),
+    _glue_task("AX", glue.AxProcessor, model_of="MNLI"),
     Task("XNLI", XnliProcessor),
     Task(OWN_TABLE, TableProcessor),
 )
@@ -177,6 +179,55 @@ def find_task(task_name, own_kind=CLASSIFICATION):
             f"{task.kind}. Leave it out."
         )
     return task
+
+
+# Flags that one task alone knows.
+ONLY_FOR = {
+    "text_a_column": OWN_TABLE,
+    "text_b_column": OWN_TABLE,
+    "label_column": OWN_TABLE,
+    "has_header": OWN_TABLE,
+    "data_format": OWN_TABLE,
+    "labels": OWN_TABLE,
+    "multi_label": OWN_TABLE,
+    "regression": OWN_TABLE,
+    "xnli_language": "XNLI",
+}
+
+
+def refuse_idle_flags(task, flags):
+    """Checks that flags which only some tasks know are for this one.
+
+    Args:
+      task: Task.
+      flags: list of absl's Flag, those of ONLY_FOR. One whose value is the
+        default says nothing; but a language is meant if it is given.
+
+    Raises:
+      UserError: one has no effect on the task, or none beside another one.
+    """
+    given = {
+        flag.name
+        for flag in flags
+        if flag.present
+        and (flag.value != flag.default or flag.name == "xnli_language")
+    }
+    # That STS-B is a regression is true, and said in vain without harm.
+    idle = [
+        name
+        for name, owner in ONLY_FOR.items()
+        if name in given - {task.kind} and task.name != owner
+    ]
+    if idle:
+        raise UserError(
+            f"--{idle[0]} is for --task_name={ONLY_FOR[idle[0]]}; it has no "
+            f"effect on {task.name}. Leave it out."
+        )
+    if {"labels", "regression"} <= given:
+        raise UserError(
+            "--labels does nothing with --regression, whose labels are "
+            "numbers. Leave one of them out."
+        )
 
 
 def _plain(name):

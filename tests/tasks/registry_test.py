@@ -3,6 +3,7 @@
 import logging
 
 import pytest
+from absl import flags
 
 from bert_tf.errors import UserError
 from bert_tf.tasks import examples, metrics, registry
@@ -129,3 +130,65 @@ def test_require_submission():
     registry.require_submission(registry.find_task("MNLI"))
     with pytest.raises(UserError, match="XNLI is not a task .* CoLA, .*, AX"):
         registry.require_submission(registry.find_task("XNLI"))
+
+
+def _flags(*words):
+    """Returns the flags of ONLY_FOR, as the script has them, after parsing."""
+    values = flags.FlagValues()
+    switches = {"has_header": True, "multi_label": False, "regression": False}
+    words_of = {"xnli_language": "zh", "data_format": "tsv"}
+    for name in registry.ONLY_FOR:
+        if name in switches:
+            flags.DEFINE_bool(name, switches[name], "", flag_values=values)
+        else:
+            default = words_of.get(name)
+            flags.DEFINE_string(name, default, "", flag_values=values)
+    values(["script", *words])
+    return [values[name] for name in registry.ONLY_FOR]
+
+
+@pytest.mark.parametrize(
+    ("task", "word", "message"),
+    [
+        *(
+            ("MRPC", word, f"{word.split('=')[0]} is for --task_name=tsv; .* M")
+            for word in (
+                "--text_a_column=a",
+                "--text_b_column=b",
+                "--label_column=0",
+                "--has_header=false",
+                "--data_format=csv",
+                "--labels=a,b",
+                "--multi_label",
+                "--regression",
+            )
+        ),
+        ("XNLI", "--labels=a,b", "--labels is for --task_name=tsv; .* XNLI"),
+        ("STS-B", "--multi_label", "--multi_label is for .* STS-B"),
+        ("tsv", "--xnli_language=zh", "--xnli_language is for .*=XNLI; .* tsv"),
+        ("MNLI", "--xnli_language=de", "--xnli_language is for .* MNLI"),
+    ],
+)
+def test_a_flag_without_effect_is_refused(task, word, message):
+    with pytest.raises(UserError, match=message):
+        registry.refuse_idle_flags(registry.find_task(task), _flags(word))
+
+
+@pytest.mark.parametrize(
+    ("task", "words"),
+    [
+        ("MRPC", []),
+        ("MRPC", ["--has_header=true", "--multi_label=false"]),
+        ("XNLI", ["--xnli_language=zh"]),
+        ("STS-B", ["--regression"]),
+        ("tsv", ["--text_a_column=a", "--labels=a,b", "--has_header=false"]),
+    ],
+)
+def test_a_flag_with_effect_or_without_a_say_is_taken(task, words):
+    registry.refuse_idle_flags(registry.find_task(task), _flags(*words))
+
+
+def test_labels_of_a_regression_are_refused():
+    table = registry.find_task("tsv", REGRESSION)
+    with pytest.raises(UserError, match="--labels does nothing with --regr"):
+        registry.refuse_idle_flags(table, _flags("--regression", "--labels=a"))
