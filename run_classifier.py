@@ -18,16 +18,14 @@ The flags are those of 2018 and more. Weights come from the newest checkpoint in
 """
 
 import dataclasses
-import os
 
 from absl import flags
 
-from bert_tf import common_flags, files, model_folder, weights_path
+from bert_tf import common_flags, fine_tuning
 from bert_tf.config import BertConfig
 from bert_tf.errors import UserError
 from bert_tf.tasks import columns, labels, packing, registry, task_file
 from bert_tf.tasks.converter import Conversion
-from bert_tf.tasks.examples import count_train_steps
 
 FLAGS = flags.FLAGS
 
@@ -125,40 +123,28 @@ def check_flags():
       UserError: names the flag, or the file and line.
     """
     _check_switches()
-    checkpoint = weights_path.find_weights(
-        FLAGS.output_dir, FLAGS.init_checkpoint
+    model = fine_tuning.choose_model(
+        FLAGS.flag_values_dict(), is_case_given=FLAGS["do_lower_case"].present
     )
-    config, config_file = model_folder.choose_config(
-        FLAGS.bert_config_file, checkpoint
-    )
-    common_flags.check_sequence_length(
-        FLAGS.max_seq_length, config, config_file
-    )
-    vocab_file = model_folder.choose_vocabulary(FLAGS.vocab_file, checkpoint)
-    do_lower_case = model_folder.choose_lower_case(
-        FLAGS.do_lower_case,
-        FLAGS["do_lower_case"].present,
-        [vocab_file, checkpoint],
-    )
-    common_flags.check_vocabulary(
-        vocab_file, do_lower_case, checkpoint, config, config_file
-    )
-    files.make_output_folder(FLAGS.output_dir, "output_dir")
-    task, processor = _make_processor(checkpoint)
+    folders = model.folders(FLAGS.output_dir, to_train=FLAGS.do_train)
+    task, processor = _make_processor(folders)
     conversion = Conversion(
-        task.labels(processor), FLAGS.max_seq_length, vocab_file, do_lower_case
+        task.labels(processor),
+        FLAGS.max_seq_length,
+        model.vocab_file,
+        model.do_lower_case,
     )
     train_examples, num_train_steps = _read_train(processor, conversion.labels)
     dev = _read(
         processor, task.evaluation_sets, FLAGS.do_eval or FLAGS.eval_steps
     )
-    for folder in _model_folders(checkpoint):
+    for folder in folders:
         conversion.require_same(folder, f"--task_name={task.name}")
         task_file.require_same_task(folder, task, to_train=FLAGS.do_train)
     for _, examples in dev:
         packing.check_labels(examples, conversion.labels)
     return Inputs(
-        config=config,
+        config=model.config,
         task=task,
         conversion=conversion,
         train=train_examples,
@@ -184,7 +170,7 @@ def _check_switches():
             raise UserError(f"--{flag} does nothing without --{needed}.")
 
 
-def _make_processor(checkpoint):
+def _make_processor(folders):
     """Returns the Task and its processor.
 
     The labels of a table of your own are those of the flag; else those that the
@@ -208,7 +194,7 @@ def _make_processor(checkpoint):
             kind=kind,
         )
         names = columns.choose_label_names(
-            options, FLAGS.data_dir, FLAGS.labels, _model_folders(checkpoint)
+            options, FLAGS.data_dir, FLAGS.labels, folders
         )
     processor = registry.make_processor(
         task,
@@ -219,22 +205,16 @@ def _make_processor(checkpoint):
     return task, processor
 
 
-def _model_folders(checkpoint):
-    """Returns what lies beside the weights that are gone on from, or judged."""
-    # With a training set its labels count, whatever the weights knew.
-    if checkpoint and not FLAGS.do_train:
-        return [FLAGS.output_dir, os.path.dirname(checkpoint)]
-    return [FLAGS.output_dir]
-
-
 def _read_train(processor, task_labels):
     """Returns the training examples and how many steps they make."""
     if not FLAGS.do_train:
         return [], 0
     examples = processor.get_train_examples(FLAGS.data_dir)
     packing.check_labels(examples, task_labels)
-    return examples, count_train_steps(
-        len(examples), FLAGS.train_batch_size, FLAGS.num_train_epochs
+    return examples, fine_tuning.count_steps(
+        len(examples),
+        num_train_epochs=FLAGS.num_train_epochs,
+        train_batch_size=FLAGS.train_batch_size,
     )
 
 
@@ -250,21 +230,13 @@ def make_files(inputs):
     """Returns the ClassifierFiles of what the flags name."""
     from bert_tf import classification, classifier_files, distribution
 
-    address = distribution.TpuAddress(
-        tpu_name=FLAGS.tpu_name,
-        tpu_zone=FLAGS.tpu_zone,
-        gcp_project=FLAGS.gcp_project,
-        master=FLAGS.master,
-        num_tpu_cores=FLAGS.num_tpu_cores,
-    )
+    address = distribution.TpuAddress.from_flags(FLAGS.flag_values_dict())
     job = classification.Job(
         config=inputs.config,
         labels=inputs.conversion.labels,
         record_features=inputs.conversion.features(),
         output_dir=FLAGS.output_dir,
-        strategy=distribution.build_strategy(
-            address if FLAGS.use_tpu else None
-        ),
+        strategy=distribution.build_strategy(address),
         use_one_hot_embeddings=FLAGS.use_tpu,
         init_checkpoint=FLAGS.init_checkpoint,
         keep_checkpoint_max=FLAGS.keep_checkpoint_max,
@@ -284,20 +256,13 @@ def train(classifier, inputs):
     from bert_tf import training
     from bert_tf.best import BestKeeper
 
-    settings = training.LoopSettings(
+    values = FLAGS.flag_values_dict()
+    settings = training.LoopSettings.from_flags(
+        values,
         num_train_steps=inputs.num_train_steps,
-        train_batch_size=FLAGS.train_batch_size,
-        save_checkpoints_steps=FLAGS.save_checkpoints_steps,
-        iterations_per_loop=FLAGS.iterations_per_loop,
-        log_steps=FLAGS.log_steps,
-        full_loops=FLAGS.use_tpu,
         watch_steps=FLAGS.eval_steps,
     )
-    schedule = training.Schedule(
-        FLAGS.learning_rate,
-        int(inputs.num_train_steps * FLAGS.warmup_proportion),
-        length_flag="num_train_epochs",
-    )
+    schedule = training.Schedule.from_epochs(values, inputs.num_train_steps)
     if not FLAGS.eval_steps:
         classifier.train(inputs.train, settings, schedule)
         return

@@ -132,12 +132,7 @@ def check_flags():
     """
     _check_switches()
     model = fine_tuning.choose_model(
-        output_dir=FLAGS.output_dir,
-        init_checkpoint=FLAGS.init_checkpoint,
-        bert_config_file=FLAGS.bert_config_file,
-        vocab_file=FLAGS.vocab_file,
-        do_lower_case=FLAGS["do_lower_case"],
-        max_seq_length=FLAGS.max_seq_length,
+        FLAGS.flag_values_dict(), is_case_given=FLAGS["do_lower_case"].present
     )
     conversion = Conversion(
         vocab_file=model.vocab_file,
@@ -300,16 +295,13 @@ def train(squad, inputs):
     from bert_tf import training
     from bert_tf.best import BestKeeper
 
+    values = FLAGS.flag_values_dict()
     settings = training.LoopSettings.from_flags(
-        FLAGS.flag_values_dict(),
+        values,
         num_train_steps=inputs.num_train_steps,
         watch_steps=FLAGS.eval_steps,
     )
-    schedule = training.Schedule(
-        FLAGS.learning_rate,
-        int(inputs.num_train_steps * FLAGS.warmup_proportion),
-        length_flag="num_train_epochs",
-    )
+    schedule = training.Schedule.from_epochs(values, inputs.num_train_steps)
     if not FLAGS.eval_steps:
         squad.train(inputs.train, settings, schedule)
         return

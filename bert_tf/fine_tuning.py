@@ -40,23 +40,13 @@ class Model:
         return [output_dir]
 
 
-def choose_model(
-    *,
-    output_dir,
-    init_checkpoint,
-    bert_config_file,
-    vocab_file,
-    do_lower_case,
-    max_seq_length,
-):
+def choose_model(values, *, is_case_given):
     """Finds the model, and makes its output folder once all is well.
 
     Args:
-      output_dir, init_checkpoint, bert_config_file, vocab_file: str or None,
-        flags.
-      do_lower_case: absl's flag of that name, whose `present` tells whether it
-        was given.
-      max_seq_length: int, S.
+      values: dict, flag -> value, those of common_flags.define_fine_tuning in
+        it.
+      is_case_given: bool, whether --do_lower_case was on the command line.
 
     Returns:
       Model.
@@ -64,24 +54,30 @@ def choose_model(
     Raises:
       UserError: a file is missing or wrong, or they do not go together.
     """
-    checkpoint = weights_path.find_weights(output_dir, init_checkpoint)
-    config, config_file = model_folder.choose_config(
-        bert_config_file, checkpoint
+    checkpoint = weights_path.find_weights(
+        values["output_dir"], values["init_checkpoint"]
     )
-    common_flags.check_sequence_length(max_seq_length, config, config_file)
-    vocab_file = model_folder.choose_vocabulary(vocab_file, checkpoint)
-    is_lower_case = model_folder.choose_lower_case(
-        do_lower_case.value, do_lower_case.present, [vocab_file, checkpoint]
+    config, config_file = model_folder.choose_config(
+        values["bert_config_file"], checkpoint
+    )
+    common_flags.check_sequence_length(
+        values["max_seq_length"], config, config_file
+    )
+    vocab_file = model_folder.choose_vocabulary(
+        values["vocab_file"], checkpoint
+    )
+    do_lower_case = model_folder.choose_lower_case(
+        values["do_lower_case"], is_case_given, [vocab_file, checkpoint]
     )
     common_flags.check_vocabulary(
-        vocab_file, is_lower_case, checkpoint, config, config_file
+        vocab_file, do_lower_case, checkpoint, config, config_file
     )
-    files.make_output_folder(output_dir, "output_dir")
+    files.make_output_folder(values["output_dir"], "output_dir")
     return Model(
         config=config,
         checkpoint=checkpoint,
         vocab_file=vocab_file,
-        do_lower_case=is_lower_case,
+        do_lower_case=do_lower_case,
     )
 
 

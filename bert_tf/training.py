@@ -77,6 +77,21 @@ class Schedule:
     num_warmup_steps: int
     length_flag: str = "num_train_steps"  # for messages
 
+    @classmethod
+    def from_epochs(cls, values, num_train_steps):
+        """Returns the schedule of fine-tuning, whose length is in epochs.
+
+        Args:
+          values: dict, flag -> value, those of
+            common_flags.define_fine_tuning in it.
+          num_train_steps: int.
+        """
+        return cls(
+            values["learning_rate"],
+            int(num_train_steps * values["warmup_proportion"]),
+            length_flag="num_train_epochs",
+        )
+
 
 class Trainer(orbit.StandardTrainer):
     """Takes optimizer steps, many of them in one loop on the device.

@@ -1,7 +1,5 @@
 """Tests of what the fine-tuning scripts find out from their flags."""
 
-import types
-
 import pytest
 
 from bert_tf import fine_tuning
@@ -12,26 +10,31 @@ def test_steps_are_counted_as_in_2018():
     # 10 / 4 * 3 = 7.5
     steps = fine_tuning.count_steps(10, num_train_epochs=3, train_batch_size=4)
     assert steps == 7
+    steps = fine_tuning.count_steps(
+        3668, num_train_epochs=3.0, train_batch_size=32
+    )
+    assert steps == 343
 
 
 def test_no_step_is_an_error():
     with pytest.raises(UserError, match="^3 training examples.*one step of"):
         fine_tuning.count_steps(3, num_train_epochs=3.0, train_batch_size=32)
+    with pytest.raises(UserError, match="9 training examples.*=0.5 times, do"):
+        fine_tuning.count_steps(9, num_train_epochs=0.5, train_batch_size=8)
 
 
 def choose(golden, tmp_path, **changes):
     tasks = golden / "tasks"
-    return fine_tuning.choose_model(
-        **{
-            "output_dir": str(tmp_path / "out"),
-            "init_checkpoint": str(tasks / "squad" / "squad.ckpt"),
-            "bert_config_file": str(tasks / "bert_config.json"),
-            "vocab_file": str(tasks / "vocab.txt"),
-            "do_lower_case": types.SimpleNamespace(value=True, present=False),
-            "max_seq_length": 64,
-            **changes,
-        }
-    )
+    values = {
+        "output_dir": str(tmp_path / "out"),
+        "init_checkpoint": str(tasks / "squad" / "squad.ckpt"),
+        "bert_config_file": str(tasks / "bert_config.json"),
+        "vocab_file": str(tasks / "vocab.txt"),
+        "do_lower_case": True,
+        "max_seq_length": 64,
+        **changes,
+    }
+    return fine_tuning.choose_model(values, is_case_given=False)
 
 
 def test_the_model_and_the_folders_it_must_agree_with(golden, tmp_path):

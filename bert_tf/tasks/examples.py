@@ -2,7 +2,6 @@
 
 import dataclasses
 
-from bert_tf.errors import UserError
 from bert_tf.tasks import rows
 
 
@@ -114,27 +113,3 @@ def row_ids(examples):
         str(number) if example.row_id is None else example.row_id
         for number, example in enumerate(examples)
     ]
-
-
-def count_train_steps(num_examples, train_batch_size, num_train_epochs):
-    """Returns how many steps (int) training takes.
-
-    Args:
-      num_examples: int.
-      train_batch_size: int, the flag.
-      num_train_epochs: float, the flag.
-
-    Raises:
-      UserError: not one.
-
-    Source: the formula is that of `main` in run_classifier.py (2018).
-    """
-    steps = int(num_examples / train_batch_size * num_train_epochs)
-    if not steps:
-        raise UserError(
-            f"{num_examples} training examples, --num_train_epochs="
-            f"{num_train_epochs:g} times, do not make one step of "
-            f"--train_batch_size={train_batch_size}. Lower the batch size or "
-            "raise the number of epochs."
-        )
-    return steps

@@ -85,9 +85,3 @@ def test_no_module_brings_tensorflow_or_scikit_learn():
         "('tensorflow', 'sklearn', 'scipy')))"
     )
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
-
-
-def test_count_train_steps_is_2018_s_formula():
-    assert examples.count_train_steps(3668, 32, 3.0) == 343
-    with pytest.raises(UserError, match="9 training examples.*=0.5 times, do"):
-        examples.count_train_steps(9, 8, 0.5)
