@@ -11,6 +11,7 @@ from bert_tf.checkpoint_io import CheckpointReader
 from bert_tf.checkpoint_keeper import CheckpointKeeper
 from bert_tf.errors import UserError
 from bert_tf.model_folder import CONFIG_FILE
+from bert_tf.training import Scalars
 from bert_tf.weight_reader import GLOBAL_STEP
 
 # The folder in output_dir. It holds the best weights as a released model does.
@@ -24,6 +25,7 @@ class BestKeeper:
 
         every `eval_steps` steps:
           results = evaluate()
+          write them as TensorBoard scalars, in `eval` as 2018's Estimator did
           if results[measure] is the highest so far: keep the weights
           go on unless `patience` evaluations in a row were no better
 
@@ -51,6 +53,7 @@ class BestKeeper:
         self._eval_steps = eval_steps
         self._patience = patience
         self._evaluated = evaluated
+        self._scalars = Scalars(os.path.join(output_dir, "eval"))
         self._is_told = False  # that the stored value does not count
 
     def refuse_stopped_run(self):
@@ -91,7 +94,11 @@ class BestKeeper:
         Returns:
           bool, whether to go on.
         """
-        value = float(evaluate()[self._measure])
+        results = evaluate()
+        self._scalars.write(
+            step, {k: v for k, v in results.items() if k != "global_step"}
+        )
+        value = float(results[self._measure])
         best = self._best()
         if best is None or value > best["value"]:
             best = {

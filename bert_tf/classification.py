@@ -9,7 +9,6 @@ import numpy as np
 import tensorflow as tf
 
 from bert_tf import input_pipeline, job, losses, models
-from bert_tf.distribution import gathered, require_even_batch
 from bert_tf.errors import UserError
 from bert_tf.tasks import metrics
 from bert_tf.tasks.labels import (
@@ -46,10 +45,6 @@ class Job(job.Job):
 
     labels: Labels
     record_features: tuple  # of features.Feature
-
-    def __post_init__(self):
-        super().__post_init__()
-        self._run_steps = {}  # shapes of a batch -> the function that runs it
 
     def records(self, path):
         """Returns the RecordFiles of one file (str)."""
@@ -95,7 +90,7 @@ class Job(job.Job):
           UserError: there is no checkpoint to evaluate, or none with a
             classifier, or it has another number of labels.
         """
-        reader, flag = self.find_weights(to_train=to_train)
+        reader, flag = self.open_weights(to_train=to_train)
         if reader is None:
             return
         stored = reader.stored.get(_HEAD)
@@ -183,49 +178,21 @@ class Job(job.Job):
           dict of np.ndarray, all examples' outputs; list of float, the losses
           of the batches.
         """
-        require_even_batch(batch_size, self.strategy, flag)
-        records = self.records(path)
-        batches, batch_losses = [], []
-        with self.strategy.scope(), input_pipeline.naming_bad_records(records):
-            dataset = self.strategy.experimental_distribute_dataset(
-                input_pipeline.ordered_dataset(records, batch_size=batch_size)
-            )
-            run_step = self._step(self.ready_model(), dataset.element_spec)
-            for batch in dataset:
-                outputs = {
-                    name: gathered(self.strategy, value)
-                    for name, value in run_step(batch).items()
-                }
-                batch_losses.append(outputs["example_loss"].mean())
-                batches.append(outputs)
+        batches = list(self.run(self.records(path), batch_size, flag))
         return {
             name: np.concatenate([batch[name] for batch in batches])
             for name in batches[0]
-        }, batch_losses
+        }, [batch["example_loss"].mean() for batch in batches]
 
-    def _step(self, model, element_spec):
-        """Returns the function that runs a batch; made once for a job."""
-        shapes = repr(element_spec)
-        if shapes not in self._run_steps:
-            self._run_steps[shapes] = self._make_step(model, element_spec)
-        return self._run_steps[shapes]
-
-    def _make_step(self, model, element_spec):
-        compute_loss = _LOSSES[self.labels.kind]
-        compute_values = _VALUES[self.labels.kind]
-
-        def replica_step(batch):
-            inputs = {name: batch[name] for name in model.input_names}
-            logits = model(inputs, training=False)["logits"]
-            _, example_loss = compute_loss(logits, batch["label_ids"])
-            return {
-                "values": compute_values(logits),
-                "example_loss": example_loss,
-                "label_ids": batch["label_ids"],
-                "is_real_example": batch["is_real_example"],
-            }
-
-        return tf.function(
-            lambda batch: self.strategy.run(replica_step, args=(batch,)),
-            input_signature=[element_spec],
-        )
+    def compute_outputs(self, model, batch):
+        """See job.Job."""
+        inputs = {name: batch[name] for name in model.input_names}
+        logits = model(inputs, training=False)["logits"]
+        kind = self.labels.kind
+        _, example_loss = _LOSSES[kind](logits, batch["label_ids"])
+        return {
+            "values": _VALUES[kind](logits),
+            "example_loss": example_loss,
+            "label_ids": batch["label_ids"],
+            "is_real_example": batch["is_real_example"],
+        }

@@ -8,7 +8,7 @@ import os
 
 from absl import logging
 
-from bert_tf import classification, model_folder, training
+from bert_tf import classification, model_folder
 from bert_tf.best import BEST_FOLDER
 from bert_tf.results import write_results
 from bert_tf.tasks import fingerprint, predictions, records, registry
@@ -168,8 +168,7 @@ class ClassifierFiles:
     def watch(self, best, sets, batch_size):
         """Returns the function that training calls to keep the best weights.
 
-        The records are made here, once. The results are TensorBoard scalars in
-        the folder `eval`, as with 2018's Estimator.
+        The records are made here, once.
 
         Args:
           best: best.BestKeeper.
@@ -177,19 +176,6 @@ class ClassifierFiles:
           batch_size: int, B.
         """
         paths = self._prepare(sets, batch_size)
-        folder = os.path.join(self.job.output_dir, "eval")
-        scalars = training.Scalars(folder)
-
-        def watch(step):
-            def evaluate():
-                results = self._measure(paths, batch_size)
-                scalars.write(step, _without_step(results))
-                return results
-
-            return best.watch(step, self.job, evaluate)
-
-        return watch
-
-
-def _without_step(results):
-    return {k: value for k, value in results.items() if k != "global_step"}
+        return lambda step: best.watch(
+            step, self.job, lambda: self._measure(paths, batch_size)
+        )

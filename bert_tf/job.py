@@ -15,7 +15,7 @@ from bert_tf.checkpoint import (
 from bert_tf.checkpoint_files import latest_checkpoint
 from bert_tf.checkpoint_keeper import CheckpointKeeper
 from bert_tf.config import BertConfig
-from bert_tf.distribution import require_even_batch
+from bert_tf.distribution import gathered, require_even_batch
 from bert_tf.errors import UserError
 from bert_tf.model_folder import CONFIG_FILE
 from bert_tf.optimization import create_optimizer
@@ -30,6 +30,7 @@ class Job:
         loss_names                    the keys of the training losses
         build_model()                 the model, in the strategy's scope
         compute_losses(model, batch)  a dict of them to float32 scalars
+        compute_outputs(model, batch)  what `run` gives, if that is called
 
     Raises:
       UserError: (by every method) files, flags or checkpoints that do not fit.
@@ -48,6 +49,7 @@ class Job:
     def __post_init__(self):
         self._model = None  # made by whichever method comes first
         self._global_step = None
+        self._run_steps = {}  # shapes of a batch -> the function that runs it
 
     def build_model(self):
         """Returns a new tf_keras.Model."""
@@ -62,6 +64,18 @@ class Job:
 
         Returns:
           dict of `loss_names` to float32 scalars; "loss" is minimised.
+        """
+        raise NotImplementedError
+
+    def compute_outputs(self, model, batch):
+        """Runs the model without dropout.
+
+        Args:
+          model: tf_keras.Model, from `build_model`.
+          batch: dict of the features of a record, batched.
+
+        Returns:
+          dict, str -> tensor [B, ...].
         """
         raise NotImplementedError
 
@@ -178,7 +192,48 @@ class Job:
             starting.initialize(self._model, keeper, self.init_checkpoint)
         return self._model
 
-    def find_weights(self, *, to_train):
+    def run(self, records, batch_size, flag):
+        """Runs the trained, or else the newest, weights over records once.
+
+        Args:
+          records: input_pipeline.RecordFiles.
+          batch_size: int, B over all devices.
+          flag: str, the flag that gives it, for messages.
+
+        Yields:
+          dict, str -> np.ndarray [B, ...]: the outputs of a batch, in order.
+        """
+        require_even_batch(batch_size, self.strategy, flag)
+        with self.strategy.scope():
+            dataset = self.strategy.experimental_distribute_dataset(
+                input_pipeline.ordered_dataset(records, batch_size=batch_size)
+            )
+            run_step = self._run_step(self.ready_model(), dataset.element_spec)
+        with input_pipeline.naming_bad_records(records):
+            for batch in dataset:
+                yield {
+                    name: gathered(self.strategy, value)
+                    for name, value in run_step(batch).items()
+                }
+
+    def _run_step(self, model, element_spec):
+        """Returns the function that runs a batch; made once for a job."""
+        shapes = repr(element_spec)
+        if shapes not in self._run_steps:
+            self._run_steps[shapes] = self._make_run_step(model, element_spec)
+        return self._run_steps[shapes]
+
+    def _make_run_step(self, model, element_spec):
+        # Only tensors may be arguments of what a TPU runs.
+        def replica_step(batch):
+            return self.compute_outputs(model, batch)
+
+        return tf.function(
+            lambda batch: self.strategy.run(replica_step, args=(batch,)),
+            input_signature=[element_spec],
+        )
+
+    def open_weights(self, *, to_train):
         """Opens the checkpoint that `ready_model` would begin from.
 
         Args:

@@ -5,10 +5,7 @@ B batch, S max_seq_length
 
 import dataclasses
 
-import tensorflow as tf
-
 from bert_tf import input_pipeline, job, losses, models
-from bert_tf.distribution import gathered, require_even_batch
 from bert_tf.errors import UserError
 from bert_tf.features import squad_features
 
@@ -26,10 +23,6 @@ class Job(job.Job):
     """
 
     max_seq_length: int
-
-    def __post_init__(self):
-        super().__post_init__()
-        self._run_steps = {}  # shapes of a batch -> the function that runs it
 
     def records(self, path, *, is_training):
         """Returns the RecordFiles of one file (str)."""
@@ -82,7 +75,7 @@ class Job(job.Job):
           UserError: there is no checkpoint to predict with, or none with the
             head.
         """
-        reader, flag = self.find_weights(to_train=to_train)
+        reader, flag = self.open_weights(to_train=to_train)
         if not to_train and _HEAD not in reader.stored:
             raise UserError(
                 f"--{flag}: {reader.path} holds no head that answers questions "
@@ -105,42 +98,21 @@ class Job(job.Job):
         Raises:
           UserError: a damaged record, or a batch that devices cannot share.
         """
-        require_even_batch(batch_size, self.strategy, "predict_batch_size")
         records = self.records(path, is_training=False)
-        with self.strategy.scope():
-            dataset = self.strategy.experimental_distribute_dataset(
-                input_pipeline.ordered_dataset(records, batch_size=batch_size)
-            )
-            run_step = self._step(self.ready_model(), dataset.element_spec)
-        with input_pipeline.naming_bad_records(records):
-            for batch in dataset:
-                unique_ids, *logits = (
-                    gathered(self.strategy, value) for value in run_step(batch)
+        for outputs in self.run(records, batch_size, "predict_batch_size"):
+            unique_ids = outputs["unique_ids"][:, 0]
+            is_real = unique_ids != 0
+            yield tuple(
+                values[is_real]
+                for values in (
+                    unique_ids,
+                    outputs["start_logits"],
+                    outputs["end_logits"],
                 )
-                is_real = unique_ids[:, 0] != 0
-                yield (
-                    unique_ids[is_real, 0],
-                    *(values[is_real] for values in logits),
-                )
-
-    def _step(self, model, element_spec):
-        """Returns the function that runs a batch; made once for a job."""
-        shapes = repr(element_spec)
-        if shapes not in self._run_steps:
-            self._run_steps[shapes] = self._make_step(model, element_spec)
-        return self._run_steps[shapes]
-
-    def _make_step(self, model, element_spec):
-        def replica_step(batch):
-            inputs = {name: batch[name] for name in model.input_names}
-            outputs = model(inputs, training=False)
-            return (
-                batch["unique_ids"],
-                outputs["start_logits"],
-                outputs["end_logits"],
             )
 
-        return tf.function(
-            lambda batch: self.strategy.run(replica_step, args=(batch,)),
-            input_signature=[element_spec],
-        )
+    def compute_outputs(self, model, batch):
+        """See job.Job."""
+        inputs = {name: batch[name] for name in model.input_names}
+        outputs = model(inputs, training=False)
+        return {**outputs, "unique_ids": batch["unique_ids"]}

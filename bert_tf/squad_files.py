@@ -12,7 +12,7 @@ import tempfile
 import numpy as np
 from absl import logging
 
-from bert_tf import model_folder, question_answering, training
+from bert_tf import model_folder, question_answering
 from bert_tf.best import BEST_FOLDER
 from bert_tf.errors import UserError
 from bert_tf.results import write_results
@@ -133,29 +133,23 @@ class SquadFiles:
     def watch(self, best, examples, dataset, batch_size):
         """Returns the function that training calls to keep the best weights.
 
-        The records are made here, once. The results are TensorBoard scalars in
-        the folder `eval`, as with 2018's Estimator.
+        The records are made here, once.
 
         Args:
           best: best.BestKeeper.
           examples, dataset, batch_size: see `predict`.
         """
         records = self._prepare(examples, batch_size)
-        scalars = training.Scalars(os.path.join(self.job.output_dir, "eval"))
 
-        def watch(step):
-            def measure():
-                # What is predicted by the way must not pass for the result.
-                with tempfile.TemporaryDirectory() as folder:
-                    _, results, _ = self._answer(
-                        examples, dataset, records, batch_size, folder
-                    )
-                scalars.write(step, results)
-                return results
+        def measure():
+            # What is predicted by the way must not pass for the result.
+            with tempfile.TemporaryDirectory() as folder:
+                _, results, _ = self._answer(
+                    examples, dataset, records, batch_size, folder
+                )
+            return results
 
-            return best.watch(step, self.job, measure)
-
-        return watch
+        return lambda step: best.watch(step, self.job, measure)
 
     def _answer(self, examples, dataset, records, batch_size, folder):
         """Returns predictions, scores or None, and the paths written."""
