@@ -224,8 +224,11 @@ def _read_predict():
     """Returns the examples to answer and the articles, if with answers."""
     if not (FLAGS.do_predict or FLAGS.do_eval or FLAGS.eval_steps):
         return [], None
-    read = examples.read_squad_examples(FLAGS.predict_file, is_training=False)
-    return read, _with_answers(examples.read_dataset(FLAGS.predict_file))
+    dataset = examples.read_dataset(FLAGS.predict_file)
+    read = examples.make_examples(
+        dataset, FLAGS.predict_file, is_training=False
+    )
+    return read, _with_answers(dataset)
 
 
 def _with_answers(dataset):

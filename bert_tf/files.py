@@ -93,9 +93,9 @@ def require_file(path, flag):
         raise UserError(f"--{flag}={path}: there is no such file.")
 
 
-def open_binary(path):
-    """Opens `path` for reading bytes; the caller closes it."""
-    return _gfile().GFile(path, "rb") if is_remote(path) else open(path, "rb")
+def open_binary(path, mode="rb"):
+    """Opens `path` for reading bytes, or, "wb", for writing; to be closed."""
+    return _gfile().GFile(path, mode) if is_remote(path) else open(path, mode)
 
 
 def read_bytes(path):
@@ -293,10 +293,7 @@ def is_running(process):
 
 
 def _remove(path):
-    if is_remote(path):
-        _gfile().remove(path)
-    else:
-        os.remove(path)
+    (_gfile().remove if is_remote(path) else os.remove)(path)
 
 
 def write_text(path, text):
@@ -314,10 +311,12 @@ def write_bytes(path, content):
     Raises:
       UserError: it cannot be written.
     """
-    with naming_failures(path, "written"), replacing(path) as beside:
-        opener = _gfile().GFile if is_remote(path) else open
-        with opener(beside, "wb") as stream:
-            stream.write(content)
+    with (
+        naming_failures(path, "written"),
+        replacing(path) as beside,
+        open_binary(beside, "wb") as stream,
+    ):
+        stream.write(content)
 
 
 def list_folder(path):

@@ -27,10 +27,7 @@ def pretraining_model(config, *, use_one_hot_embeddings=False):
     Source: `model_fn_builder` in run_pretraining.py (2018).
     """
     encoder = BertEncoder(config, use_one_hot_embeddings=use_one_hot_embeddings)
-    inputs = {
-        key: tf_keras.Input([None], dtype=tf.int32, name=key)
-        for key in (*INPUT_KEYS, "masked_lm_positions")
-    }
+    inputs = _inputs(*INPUT_KEYS, "masked_lm_positions")
     encoded = encoder({key: inputs[key] for key in INPUT_KEYS})
     masked_lm = heads.MaskedLanguageModel(config, encoder.word_embeddings)
     next_sentence = heads.NextSentence(config)
@@ -62,10 +59,7 @@ def classifier_model(config, num_outputs, *, use_one_hot_embeddings=False):
     Source: `create_model` in run_classifier.py (2018).
     """
     encoder = BertEncoder(config, use_one_hot_embeddings=use_one_hot_embeddings)
-    inputs = {
-        key: tf_keras.Input([None], dtype=tf.int32, name=key)
-        for key in INPUT_KEYS
-    }
+    inputs = _inputs(*INPUT_KEYS)
     classifier = heads.Classifier(config, num_outputs)
     outputs = {"logits": classifier(encoder(inputs)["pooled_output"])}
     model = tf_keras.Model(inputs, outputs, name="classifier")
@@ -90,13 +84,17 @@ def question_answering_model(config, *, use_one_hot_embeddings=False):
     Source: `create_model` in run_squad.py (2018).
     """
     encoder = BertEncoder(config, use_one_hot_embeddings=use_one_hot_embeddings)
-    inputs = {
-        key: tf_keras.Input([None], dtype=tf.int32, name=key)
-        for key in INPUT_KEYS
-    }
+    inputs = _inputs(*INPUT_KEYS)
     logits = heads.AnswerSpan(config)(encoder(inputs)["sequence_output"])
     start_logits, end_logits = tf.unstack(logits, axis=-1)
     outputs = {"start_logits": start_logits, "end_logits": end_logits}
     model = tf_keras.Model(inputs, outputs, name="question_answering")
     model.encoder = encoder
     return model
+
+
+def _inputs(*names):
+    return {
+        name: tf_keras.Input([None], dtype=tf.int32, name=name)
+        for name in names
+    }

@@ -4,6 +4,7 @@ B batch, S max_seq_length, W windows
 """
 
 import dataclasses
+import functools
 import hashlib
 import json
 import os
@@ -64,6 +65,10 @@ class SquadFiles:
     options: AnswerOptions
     fills_batches: bool = False
 
+    @functools.cached_property
+    def _converter(self):
+        return self.conversion.new_converter()
+
     def train(self, examples, settings, schedule, *, watch=None):
         """Trains on a list of SquadExample; for the rest see `job.Job.train`.
 
@@ -72,7 +77,7 @@ class SquadFiles:
         # What is refused leaves the folder as it is.
         self.job.check_run(settings, schedule)
         path = os.path.join(self.job.output_dir, "train.tf_record")
-        records = self.conversion.new_converter().training_records(examples)
+        records = self._converter.training_records(examples)
         num_records = write_records(path, records)
         _log_records(path, num_records, examples)
         self._write_companions(self.job.output_dir)
@@ -162,7 +167,7 @@ class SquadFiles:
             version_2_with_negative=options.version_2_with_negative,
         )
         with writer:
-            questions = self.conversion.new_converter().questions(examples)
+            questions = self._converter.questions(examples)
             logits = self._logits(records, batch_size)
             for chunk in group_by_question(questions, logits):
                 writer.add(*chunk)
@@ -194,7 +199,7 @@ class SquadFiles:
 
     def _prepare(self, examples, batch_size):
         """Makes the records; returns their path, or None if there is none."""
-        converter = self.conversion.new_converter()
+        converter = self._converter
         path = os.path.join(self.job.output_dir, "eval.tf_record")
         num_records = write_records(
             path,

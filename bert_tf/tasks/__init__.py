@@ -4,8 +4,8 @@ In the order of the data: `rows` (a file's lines), `examples` and `labels` (what
 a task gives), `layouts`, `glue`, `xnli` and `columns` (whose row is what),
 `registry` (a task's name to all that belongs to it), `task_file` (the task of a
 folder's model), `packing` (text to ids), `encoding` (ids to bytes), `converter`
-and `processes` (examples to records), `fingerprint` and `records` (TFRecord
-files), `metrics`, and `predictions`.
+and `processes` (examples to records), `fingerprint`, `record_file` and
+`records` (TFRecord files), `metrics`, and `predictions`.
 
 What 2018's run_classifier.py was imported for stands here under its names.
 Nothing in this package needs TensorFlow until records are written.

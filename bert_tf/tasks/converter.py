@@ -10,8 +10,6 @@ from bert_tf.tasks import packing
 from bert_tf.tasks.encoding import encode_label, encode_record
 from bert_tf.tasks.examples import PaddingInputExample
 from bert_tf.tasks.labels import Labels, require_same_labels
-from bert_tf.tokenization import FullTokenizer
-from bert_tf.vocabulary import require_special_tokens
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,10 +57,7 @@ class Conversion:
         Raises:
           UserError: the vocabulary cannot be read, or lacks a special token.
         """
-        tokenizer = FullTokenizer(self.vocab_file, self.do_lower_case)
-        require_special_tokens(
-            tokenizer.vocab, self.vocab_file, ("[UNK]", "[CLS]", "[SEP]")
-        )
+        tokenizer = packing.new_tokenizer(self.vocab_file, self.do_lower_case)
         return Converter(self.labels, self.max_seq_length, tokenizer)
 
 

@@ -8,6 +8,8 @@ import logging
 from bert_tf.errors import UserError
 from bert_tf.tasks.examples import PaddingInputExample
 from bert_tf.tasks.labels import CLASSIFICATION, Labels
+from bert_tf.tokenization import FullTokenizer
+from bert_tf.vocabulary import require_special_tokens
 
 _logger = logging.getLogger("absl")
 
@@ -97,6 +99,23 @@ def pack(ids_a, ids_b, max_seq_length, special_ids):
     if length_b:
         input_ids += [*ids_b[:length_b], sep_id]
     return input_ids, num_first, is_cut
+
+
+def new_tokenizer(vocab_file, do_lower_case):
+    """Returns a tokenization.FullTokenizer that can pack texts.
+
+    Args:
+      vocab_file: str.
+      do_lower_case: bool.
+
+    Raises:
+      UserError: the vocabulary cannot be read, or lacks a special token.
+    """
+    tokenizer = FullTokenizer(vocab_file, do_lower_case)
+    require_special_tokens(
+        tokenizer.vocab, vocab_file, ("[UNK]", "[CLS]", "[SEP]")
+    )
+    return tokenizer
 
 
 def require_room(max_seq_length):

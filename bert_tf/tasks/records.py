@@ -5,10 +5,8 @@ import logging
 import os
 import time
 
-from bert_tf import files
 from bert_tf.errors import UserError
-from bert_tf.heartbeat import Heartbeat
-from bert_tf.tasks import fingerprint, packing, processes
+from bert_tf.tasks import fingerprint, packing, processes, record_file
 from bert_tf.tasks.converter import Converter
 from bert_tf.tasks.labels import CLASSIFICATION, Labels
 
@@ -125,25 +123,13 @@ def file_based_convert_examples_to_features(
 
 def _write(output_file, converted):
     """Writes (records, number cut) pairs; returns the sum of numbers cut."""
-    # Deferred: until here flags, data and vocabulary are checked without it.
-    import tensorflow as tf
+    num_cut = 0
 
-    heartbeat = Heartbeat(f"Wrote %s records to {output_file} so far.")
-    num_written = num_cut = 0
-    try:
-        with (
-            files.naming_failures(output_file, "written"),
-            files.replacing(output_file) as beside,
-            tf.io.TFRecordWriter(beside) as writer,
-        ):
-            for records, num_cut_here in converted:
-                for record in records:
-                    writer.write(record)
-                num_written += len(records)
-                num_cut += num_cut_here
-                heartbeat.beat(num_written)
-    except tf.errors.OpError as error:
-        raise UserError(
-            f"{output_file} cannot be written: {error.message}."
-        ) from error
+    def batches():
+        nonlocal num_cut
+        for records, num_cut_here in converted:
+            num_cut += num_cut_here
+            yield records
+
+    record_file.write(output_file, batches())
     return num_cut

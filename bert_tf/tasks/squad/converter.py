@@ -6,14 +6,10 @@ S max_seq_length
 import dataclasses
 import itertools
 
-from bert_tf import files
-from bert_tf.errors import UserError
-from bert_tf.heartbeat import Heartbeat
-from bert_tf.tasks import encoding
+from bert_tf.tasks import encoding, record_file
+from bert_tf.tasks.packing import new_tokenizer
 from bert_tf.tasks.squad import windows
 from bert_tf.tasks.squad.windows import Question, Window
-from bert_tf.tokenization import FullTokenizer
-from bert_tf.vocabulary import require_special_tokens
 
 # 2018's: records of one run are numbered from here.
 FIRST_UNIQUE_ID = 1_000_000_000
@@ -46,11 +42,9 @@ class Conversion:
         Raises:
           UserError: the vocabulary cannot be read, or lacks a special token.
         """
-        tokenizer = FullTokenizer(self.vocab_file, self.do_lower_case)
-        require_special_tokens(
-            tokenizer.vocab, self.vocab_file, ("[UNK]", "[CLS]", "[SEP]")
+        return Converter(
+            self, new_tokenizer(self.vocab_file, self.do_lower_case)
         )
-        return Converter(self, tokenizer)
 
 
 class Converter:
@@ -206,26 +200,15 @@ def write_records(path, records_of_questions, *, padding=None, batch_size=1):
 
     Source: `FeatureWriter` in run_squad.py (2018).
     """
-    import tensorflow as tf  # Deferred: it takes seconds.
-
-    heartbeat = Heartbeat(f"Wrote %s records to {path} so far.")
     num_records = 0
-    try:
-        with (
-            files.naming_failures(path, "written"),
-            files.replacing(path) as beside,
-            tf.io.TFRecordWriter(beside) as writer,
-        ):
-            for records in records_of_questions:
-                for record in records:
-                    writer.write(record)
-                num_records += len(records)
-                heartbeat.beat(num_records)
-            if padding is not None:
-                for _ in range(-num_records % batch_size):
-                    writer.write(padding)
-    except tf.errors.OpError as error:
-        raise UserError(
-            f"{path} cannot be written: {error.message}."
-        ) from error
+
+    def batches():
+        nonlocal num_records
+        for records in records_of_questions:
+            num_records += len(records)
+            yield records
+        if padding is not None:
+            yield [padding] * (-num_records % batch_size)
+
+    record_file.write(path, batches())
     return num_records

@@ -100,8 +100,17 @@ def read_dataset(input_file):
     root = _Place(input_file, "")
     articles = root.entry(held, "data", list)
     num_questions = 0
-    for _, paragraph in _paragraphs(root, articles):
-        num_questions += len(paragraph["qas"])
+    for i, article in enumerate(articles):
+        place = root.under("data").at(i)
+        paragraphs = place.entry(article, "paragraphs", list)
+        for j, paragraph in enumerate(paragraphs):
+            inner = place.under("paragraphs").at(j)
+            inner.entry(paragraph, "context", str)
+            for k, qa in enumerate(inner.entry(paragraph, "qas", list)):
+                question = inner.under("qas").at(k)
+                question.entry(qa, "id", str)
+                question.entry(qa, "question", str)
+                num_questions += 1
     if not num_questions:
         raise UserError(f"{input_file} holds no question.")
     return articles
@@ -110,10 +119,23 @@ def read_dataset(input_file):
 def read_squad_examples(
     input_file, is_training, *, version_2_with_negative=False
 ):
-    """Reads a file's questions.
+    """Reads a file's questions; see `read_dataset` and `make_examples`."""
+    return make_examples(
+        read_dataset(input_file),
+        input_file,
+        is_training=is_training,
+        version_2_with_negative=version_2_with_negative,
+    )
+
+
+def make_examples(
+    articles, input_file, *, is_training, version_2_with_negative=False
+):
+    """Makes the questions of a file.
 
     Args:
-      input_file: str.
+      articles: list, from `read_dataset`.
+      input_file: str, where they are from.
       is_training: bool, whether answers are wanted: exactly one a question, as
         training files have it.
       version_2_with_negative: bool, whether a question may have none.
@@ -123,15 +145,14 @@ def read_squad_examples(
       where the file says is left out, with a warning that names it.
 
     Raises:
-      UserError: see `read_dataset`; or, for training, several answers or none,
-        or `is_impossible` missing in version 2.
+      UserError: for training, several answers or none, or `is_impossible`
+        missing in version 2.
 
     Source: `read_squad_examples` in run_squad.py (2018), which failed without
       an id, or took another place, where an answer lay outside of its context.
     """
-    articles = read_dataset(input_file)
     examples, skipped, ids = [], [], collections.Counter()
-    for place, paragraph in _paragraphs(_Place(input_file, ""), articles):
+    for keys, paragraph in _paragraphs(articles):
         context = Context(paragraph["context"])
         for number, qa in enumerate(paragraph["qas"]):
             ids[qa["id"]] += 1
@@ -139,9 +160,9 @@ def read_squad_examples(
                 qas_id=qa["id"], question_text=qa["question"], context=context
             )
             if is_training:
-                qa_place = place.under("qas").at(number)
+                place = _Place(input_file, f"{keys}.qas[{number}]")
                 example, reason = _with_answer(
-                    example, qa, qa_place, version_2_with_negative
+                    example, qa, place, version_2_with_negative
                 )
                 if reason:
                     skipped.append(f"{example.qas_id}: {reason}")
@@ -149,6 +170,13 @@ def read_squad_examples(
             examples.append(example)
     _report(input_file, examples, skipped, ids)
     return examples
+
+
+def _paragraphs(articles):
+    """Yields where each paragraph stands (str), and the paragraph."""
+    for i, article in enumerate(articles):
+        for j, paragraph in enumerate(article["paragraphs"]):
+            yield f"data[{i}].paragraphs[{j}]", paragraph
 
 
 def _with_answer(example, qa, place, version_2_with_negative):
@@ -240,22 +268,6 @@ def _report(input_file, examples, skipped, ids):
             ", ".join(twice[:_LISTED]),
             ", ..." if len(twice) > _LISTED else "",
         )
-
-
-def _paragraphs(root, articles):
-    """Yields each paragraph's place and the paragraph, checked."""
-    data = root.under("data")
-    for i, article in enumerate(articles):
-        place = data.at(i)
-        paragraphs = place.entry(article, "paragraphs", list)
-        for j, paragraph in enumerate(paragraphs):
-            place = data.at(i).under("paragraphs").at(j)
-            place.entry(paragraph, "context", str)
-            for k, qa in enumerate(place.entry(paragraph, "qas", list)):
-                question = place.under("qas").at(k)
-                question.entry(qa, "id", str)
-                question.entry(qa, "question", str)
-            yield place, paragraph
 
 
 @dataclasses.dataclass(frozen=True)

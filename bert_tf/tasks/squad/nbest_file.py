@@ -62,7 +62,9 @@ class NBestFile:
         with contextlib.ExitStack() as stack:
             beside = stack.enter_context(files.replacing(self._path))
             with files.naming_failures(self._path, "written"):
-                self._stream = stack.enter_context(_open_to_write(beside))
+                self._stream = stack.enter_context(
+                    files.open_binary(beside, "wb")
+                )
             # From here on it is __exit__ that ends them.
             self._cleanup = stack.pop_all()
         self._append("{")
@@ -109,7 +111,7 @@ class NBestFile:
             stack.enter_context(files.naming_failures(self._path, "written"))
             beside = stack.enter_context(files.replacing(self._path))
             source = stack.enter_context(files.open_binary(self._path))
-            target = stack.enter_context(_open_to_write(beside))
+            target = stack.enter_context(files.open_binary(beside, "wb"))
             # Ids stand in the file in the order of the dict.
             for key, (start, end) in self._spans.items():
                 if key in self._later:
@@ -117,11 +119,3 @@ class NBestFile:
                     target.write(self._later[key].encode("ascii"))
                     source.seek(end)
             target.write(source.read())
-
-
-def _open_to_write(path):
-    if files.is_remote(path):
-        import tensorflow as tf  # Deferred: see the top of files.py.
-
-        return tf.io.gfile.GFile(path, "wb")
-    return open(path, "wb")

@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+from bert_tf import files
 from bert_tf.errors import UserError
 from bert_tf.tasks.squad import nbest_file
 
@@ -82,9 +83,9 @@ def test_a_disk_that_is_full(tmp_path, monkeypatch):
     if not os.path.exists("/dev/full"):
         pytest.skip("/dev/full is not on this machine")
     # What is written beside goes to a device that is always full.
-    opens = nbest_file._open_to_write
+    opens = files.open_binary
     monkeypatch.setattr(
-        nbest_file, "_open_to_write", lambda _: opens("/dev/full")
+        files, "open_binary", lambda _, mode: opens("/dev/full", mode)
     )
     path = str(tmp_path / "nbest.json")
     with (

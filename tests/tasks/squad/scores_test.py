@@ -152,30 +152,34 @@ def test_files_that_are_read(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    ("read", "content", "message"),
     [
-        ("[]", "some.json must hold an object, id to a text"),
-        ('{"a": 1}', "the entry of a must be a text, but is 1"),
-        ("{", "some.json: not JSON"),
+        (
+            scores.read_predictions,
+            "[]",
+            "some.json must hold an object, id to a text",
+        ),
+        (
+            scores.read_predictions,
+            '{"a": 1}',
+            "the entry of a must be a text, but is 1",
+        ),
+        (scores.read_predictions, "{", "some.json: not JSON"),
+        (
+            scores.read_null_odds,
+            '{"a": "1"}',
+            "the entry of a must be a number",
+        ),
+        (
+            scores.read_null_odds,
+            '{"a": true}',
+            "the entry of a must be a number",
+        ),
+        (scores.read_null_odds, '{"a": NaN}', "the entry of a is nan"),
     ],
 )
-def test_files_that_are_no_predictions(tmp_path, content, message):
+def test_files_that_are_something_else(tmp_path, read, content, message):
     path = tmp_path / "some.json"
     path.write_text(content)
     with pytest.raises(UserError, match=message):
-        scores.read_predictions(str(path))
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ('{"a": "1"}', "the entry of a must be a number"),
-        ('{"a": true}', "the entry of a must be a number"),
-        ('{"a": NaN}', "the entry of a is nan"),
-    ],
-)
-def test_files_that_are_no_null_odds(tmp_path, content, message):
-    path = tmp_path / "some.json"
-    path.write_text(content)
-    with pytest.raises(UserError, match=message):
-        scores.read_null_odds(str(path))
+        read(str(path))
