@@ -273,11 +273,8 @@ def train(classifier, inputs):
         patience=FLAGS.early_stopping_patience,
         evaluated=classifier.digest(inputs.dev),
     )
-    classifier.job.check_run(settings, schedule)
-    best.refuse_stopped_run()
-    watch = classifier.watch(best, inputs.dev, FLAGS.eval_batch_size)
-    classifier.train(inputs.train, settings, schedule, watch=watch)
-    best.restore(classifier.job)
+    evaluated = inputs.dev, FLAGS.eval_batch_size
+    best.train(classifier, inputs.train, settings, schedule, *evaluated)
 
 
 def main():

@@ -315,13 +315,8 @@ def train(squad, inputs):
         patience=FLAGS.early_stopping_patience,
         evaluated=squad.digest(inputs.dataset),
     )
-    squad.job.check_run(settings, schedule)
-    best.refuse_stopped_run()
-    watch = squad.watch(
-        best, inputs.predict, inputs.dataset, FLAGS.predict_batch_size
-    )
-    squad.train(inputs.train, settings, schedule, watch=watch)
-    best.restore(squad.job)
+    evaluated = inputs.predict, inputs.dataset, FLAGS.predict_batch_size
+    best.train(squad, inputs.train, settings, schedule, *evaluated)
 
 
 def main():

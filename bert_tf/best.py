@@ -21,7 +21,7 @@ BEST_FOLDER = "best"
 class BestKeeper:
     """Keeps the checkpoint of one run that a measure likes best.
 
-    Made before training; `watch` is what training calls:
+    Made before training; `train` does all, `watch` is what training calls:
 
         every `eval_steps` steps:
           results = evaluate()
@@ -82,6 +82,25 @@ class BestKeeper:
                 f"{best['step']}. Raise the flag to go on, name another "
                 "--output_dir to start anew, or drop --do_train."
             )
+
+    def train(self, task_files, examples, settings, schedule, *evaluated):
+        """Trains; the model then has the best weights.
+
+        Args:
+          task_files: ClassifierFiles or SquadFiles.
+          examples: list, see its `train`.
+          settings: training.LoopSettings.
+          schedule: training.Schedule.
+          *evaluated: what its `watch` takes after this object.
+
+        Raises:
+          UserError: there is no run to begin or to go on with.
+        """
+        task_files.job.check_run(settings, schedule)
+        self.refuse_stopped_run()
+        watch = task_files.watch(self, *evaluated)
+        task_files.train(examples, settings, schedule, watch=watch)
+        self.restore(task_files.job)
 
     def watch(self, step, job, evaluate):
         """Evaluates, keeps the weights if they are the best, and decides.
