@@ -3,8 +3,7 @@
 Reading order: `BasicTokenizer` (text to words), `WordpieceTokenizer` (words to
 pieces), `FullTokenizer` (both, with a memory for what recurs). The vocabulary
 itself is in `vocabulary.py`; its 2018 names stand here too.
-What a character is (control, white space, punctuation, accent) is asked of
-`unicodedata`, hence of the running Python's Unicode version.
+What a character is, `unicodedata` says, hence the running Python's Unicode.
 """
 
 import itertools
@@ -94,10 +93,7 @@ def printable_text(text):
 
 
 def whitespace_tokenize(text):
-    """Splits str `text` at white space; returns a list of str, none empty.
-
-    Source: `whitespace_tokenize` in tokenization.py (2018).
-    """
+    """Splits str `text` at white space; returns a list of str, none empty."""
     return text.split()
 
 
@@ -193,13 +189,17 @@ class BasicTokenizer:
             # Same result, at about twice the speed.
             text = text.lower() if self.do_lower_case else text
             return _ASCII_WORD.findall(text)
+        return self.set_words_apart(text).split()
+
+    def set_words_apart(self, text):
+        """Returns `text` (str), its words changed and white space between."""
         text = text.translate(_CLEANED)
         if not self.do_lower_case:
-            return text.translate(_CASED).split()
+            return text.translate(_CASED)
         # Canonical decomposition takes accents off their letters. It also
         # takes Hangul syllables apart, as in 2018.
         decomposed = unicodedata.normalize("NFD", text.lower())
-        return decomposed.translate(_LOWERED).split()
+        return decomposed.translate(_LOWERED)
 
 
 class WordpieceTokenizer:
@@ -260,9 +260,8 @@ class WordpieceTokenizer:
 class _ChunkCache(dict):
     """Remembers what `convert` makes of a chunk; bounded, see MAX_CACHED_*.
 
-    It depends on nothing but the chunk, and most chunks of prose recur. A full
-    memory is emptied and fills anew. Threads may share it: at worst two of
-    them do the same work.
+    Most chunks of prose recur. A full memory is emptied and fills anew. Threads
+    may share it: at worst two of them do the same work.
     """
 
     def __init__(self, convert):

@@ -1,0 +1,137 @@
+"""Writing a SavedModel that takes text, and trying it before it counts."""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import tensorflow as tf
+from absl import logging
+from tensorflow.core.protobuf import saved_model_pb2
+
+from bert_tf import files
+from bert_tf.checkpoint import variable_names
+from bert_tf.errors import UserError
+from bert_tf.new_folder import making_folder
+
+_FLAG = "export_dir"
+
+# Operations that need the Python process which made them.
+_PYTHON_OPERATIONS = ("PyFunc", "PyFuncStateless", "EagerPyFunc")
+
+
+def export(served, export_dir, *, verify=True):
+    """Writes an export into the next numbered folder.
+
+    It is written beside and renamed: serving software that watches the folder
+    never sees half of it.
+
+    Args:
+      served: serving.served.Served.
+      export_dir: str, a local folder; made if need be.
+      verify: bool, whether to load the export in a new process and compare
+        what it gives with what `served` gives, before it gets its name.
+
+    Returns:
+      str, the folder, such as out/export/1.
+
+    Raises:
+      UserError: it cannot be written, or does not give the same.
+    """
+    files.make_output_folder(export_dir, _FLAG)
+    path = os.path.join(export_dir, str(_next_version(export_dir)))
+    with (
+        making_folder(path, _FLAG) as beside,
+        tempfile.TemporaryDirectory() as (folder),
+    ):
+        signatures = served.signatures()
+        served.assets = _assets(served.asset_files(), folder)
+        tf.saved_model.save(served, beside, signatures=signatures)
+        _require_no_python(beside)
+        if verify:
+            _verify(beside, signatures, served.samples(), folder)
+    logging.info("Exported to %s.", path)
+    return path
+
+
+def copy_weights(trained, model):
+    """Gives a model the weights of another of the same kind.
+
+    Args:
+      trained: tf_keras.Model, made for any devices.
+      model: tf_keras.Model.
+    """
+    weights = variable_names(trained)
+    for name, variable in variable_names(model).items():
+        variable.assign(weights[name].numpy())
+
+
+def _next_version(export_dir):
+    """Returns the int that follows the largest that names something there."""
+    names = [name for name in os.listdir(export_dir) if name.isdecimal()]
+    return max(map(int, names), default=0) + 1
+
+
+def _assets(contents, folder):
+    """Turns dict, name -> bytes, into assets; their files go to `folder`."""
+    assets = []
+    for name, content in contents.items():
+        path = os.path.join(folder, name)
+        files.write_bytes(path, content)
+        assets.append(tf.saved_model.Asset(path))
+    return assets
+
+
+def operations(path):
+    """Lists the names (set of str) of the operations in a SavedModel (str)."""
+    content = files.read_bytes(os.path.join(path, "saved_model.pb"))
+    saved = saved_model_pb2.SavedModel.FromString(content)
+    graph = saved.meta_graphs[0].graph_def
+    nodes = list(graph.node)
+    for function in graph.library.function:
+        nodes += function.node_def
+    return {node.op for node in nodes}
+
+
+def _require_no_python(path):
+    found = operations(path) & set(_PYTHON_OPERATIONS)
+    assert not found, found
+
+
+def _verify(path, signatures, samples, folder):
+    """Compares an export, in a new process, with the model in memory."""
+    values = {}
+    for name, inputs in samples.items():
+        tensors = {key: tf.constant(value) for key, value in inputs.items()}
+        outputs = signatures[name](**tensors)
+        values |= {f"{name}/input/{k}": v for k, v in tensors.items()}
+        values |= {f"{name}/output/{k}": v for k, v in outputs.items()}
+    compared = os.path.join(folder, "compared.npz")
+    np.savez(compared, **{k: _as_array(v) for k, v in values.items()})
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    places = [package, os.environ.get("PYTHONPATH", "")]
+    done = subprocess.run(
+        [sys.executable, "-m", "bert_tf.verify_export", path, compared],
+        capture_output=True,
+        check=False,
+        encoding="utf-8",
+        errors="replace",
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, places))},
+    )
+    if done.returncode:
+        raise UserError(
+            f"--{_FLAG}: what was exported, loaded in a new process, does not "
+            f"do what the model in memory does, and was removed:\n"
+            f"{done.stdout.strip() or done.stderr.strip()}"
+        )
+    logging.info("%s", done.stdout.strip())
+
+
+def _as_array(value):
+    """Returns a tensor as an array that needs no pickle.
+
+    Such arrays lose NUL bytes at the end of a string, hence the full stop.
+    """
+    array = value.numpy()
+    return array if array.dtype != object else (array + b".").astype(np.bytes_)

@@ -1,0 +1,183 @@
+"""What a SavedModel is made of: a model, a tokenizer, ways to call them.
+
+B batch, S sequence length
+"""
+
+import functools
+import json
+
+import tensorflow as tf
+
+from bert_tf import files, text_packing
+from bert_tf.encoder import INPUT_KEYS
+from bert_tf.model_folder import CONFIG_FILE, VOCAB_FILE
+from bert_tf.text import TextTokenizer
+from bert_tf.vocabulary import load_vocab, require_special_tokens
+
+# The asset that tells what an export is.
+DESCRIPTION_FILE = "export.json"
+
+SPECIAL_TOKENS = ("[UNK]", "[CLS]", "[SEP]")
+
+_ANY_NUMBERS = tf.TensorSpec([None, None], tf.int32)
+ANY_TEXTS = tf.TensorSpec([None], tf.string)
+
+
+class Served(tf.Module):
+    """A model and the functions by which it is called from outside.
+
+    A kind of model is a subclass, which defines
+
+        kind            str, for the description
+        call_model      input tensors -> dict of outputs
+        signatures      name -> tf.function, more than those here
+        samples         name -> inputs to compare an export by
+    """
+
+    kind = None
+
+    def __init__(
+        self, model, config, *, vocab_file, do_lower_case, max_seq_length
+    ):
+        """Stores what the model was trained with, and makes the tokenizer.
+
+        Args:
+          model: tf_keras.Model, one of `models`.
+          config: BertConfig.
+          vocab_file: str.
+          do_lower_case: bool.
+          max_seq_length: int, S at most; longer text is cut, or windows made.
+
+        Raises:
+          UserError: the vocabulary cannot be read, or lacks a special token.
+        """
+        super().__init__()
+        vocab = load_vocab(vocab_file)
+        require_special_tokens(vocab, vocab_file, SPECIAL_TOKENS)
+        # Its variables, and not the model: tf_keras would add functions of its
+        # own for each layer to an export.
+        self._weights = model.variables
+        self._run = functools.partial(model, training=False)
+        self.config = config
+        self.vocab_file = vocab_file
+        self.do_lower_case = do_lower_case
+        self.max_seq_length = max_seq_length
+        self.tokenizer = TextTokenizer(vocab, do_lower_case)
+        self.special_ids = vocab["[CLS]"], vocab["[SEP]"]
+
+    def call_model(self, inputs):
+        """Runs the model without dropout.
+
+        Args:
+          inputs: dict of INPUT_KEYS to int32 [B, S].
+
+        Returns:
+          dict, str -> tensor [B, ...].
+        """
+        return self._run(inputs)
+
+    def description(self):
+        """Returns the dict that the export's description holds."""
+        return {
+            "kind": self.kind,
+            "do_lower_case": self.do_lower_case,
+            "max_seq_length": self.max_seq_length,
+        }
+
+    def asset_files(self):
+        """Returns the files that go with the model: dict, name -> bytes."""
+        description = json.dumps(self.description(), indent=2, sort_keys=True)
+        return {
+            DESCRIPTION_FILE: f"{description}\n".encode(),
+            CONFIG_FILE: self.config.to_json_string().encode(),
+            VOCAB_FILE: files.read_bytes(self.vocab_file),
+        }
+
+    def signatures(self):
+        """Returns the functions of an export: dict, name -> tf.function."""
+        return {
+            "serving_default": self._from_pieces(),
+            "serving_examples": self._from_examples(),
+        }
+
+    def _from_pieces(self):
+        @tf.function(input_signature=[_ANY_NUMBERS] * len(INPUT_KEYS))
+        def serving_default(input_ids, input_mask, segment_ids):
+            inputs = (input_ids, input_mask, segment_ids)
+            return self.call_model(dict(zip(INPUT_KEYS, inputs, strict=True)))
+
+        return serving_default
+
+    def _from_examples(self):
+        @tf.function(input_signature=[ANY_TEXTS])
+        def serving_examples(examples):
+            shapes = {
+                name: tf.io.FixedLenFeature([self.max_seq_length], tf.int64)
+                for name in INPUT_KEYS
+            }
+            parsed = tf.io.parse_example(examples, shapes)
+            return self.call_model(
+                {name: tf.cast(parsed[name], tf.int32) for name in INPUT_KEYS}
+            )
+
+        return serving_examples
+
+    def pack(self, texts_a, texts_b=None, *, length=None):
+        """Makes the model's inputs of texts.
+
+        Args:
+          texts_a: string [B].
+          texts_b: string [B] or None.
+          length: int or None: S; None: as long as the longest needs.
+
+        Returns:
+          dict of INPUT_KEYS to int32 [B, S].
+        """
+        pieces_b = None if texts_b is None else self.tokenizer.tokenize(texts_b)
+        return text_packing.pack(
+            self.tokenizer.tokenize(texts_a),
+            pieces_b,
+            max_seq_length=self.max_seq_length,
+            special_ids=self.special_ids,
+            length=length,
+        )
+
+    def samples(self):
+        """Returns inputs to compare an export by.
+
+        Returns:
+          dict, a signature's name -> dict, an input's name -> np.ndarray.
+        """
+        inputs = self.pack(tf.constant(SAMPLE_TEXTS))
+        inputs = {name: value.numpy() for name, value in inputs.items()}
+        whole = self.pack(tf.constant(SAMPLE_TEXTS), length=self.max_seq_length)
+        return {
+            "serving_default": inputs,
+            "serving_examples": {"examples": _examples(whole)},
+        }
+
+
+# Of several lengths and scripts; one is empty.
+SAMPLE_TEXTS = (
+    "The quick brown fox jumps over the lazy dog.",
+    "",
+    "Naïve café: ΟΔΟΣ, 中文, 한국어 & \U0001f600!",
+)
+
+
+def _examples(inputs):
+    """Returns dict of INPUT_KEYS to int32 [B, S] as B serialized examples."""
+    rows = zip(*(inputs[name].numpy() for name in INPUT_KEYS))
+    return [
+        tf.train.Example(
+            features=tf.train.Features(
+                feature={
+                    name: tf.train.Feature(
+                        int64_list=tf.train.Int64List(value=values)
+                    )
+                    for name, values in zip(INPUT_KEYS, row)
+                }
+            )
+        ).SerializeToString()
+        for row in rows
+    ]

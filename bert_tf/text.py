@@ -1,0 +1,210 @@
+"""Texts to ids inside a graph, id for id as `tokenization.FullTokenizer` does.
+
+Reading order: `TextTokenizer`, then what it does with a text: characters to
+symbols (`text_characters`), symbols to words (`_Words`), words to pieces. Plain
+TensorFlow operations only, so that a SavedModel runs wherever TensorFlow does.
+
+B texts · C symbols of all texts together · W words of all · other letters as
+elsewhere. "[B, (pieces)]" is ragged.
+"""
+
+from typing import NamedTuple
+
+import tensorflow as tf
+
+from bert_tf import text_tables
+from bert_tf.text_characters import Characters
+from bert_tf.text_tables import EDGE, SPACE, Pieces
+
+MAX_INPUT_CHARS_PER_WORD = 200
+# In the place of a piece: none begins here; none could be found.
+_NONE, _NOT_FOUND = -1, -2
+
+
+class TextPieces(NamedTuple):
+    """The pieces of texts, all int32 [B, (pieces)].
+
+    `starts`, `ends`: where in its text a piece's first character is, and what
+    comes after its last: in characters, bytes that are not UTF-8 left out.
+    `is_first`: 1 for the first piece of a word, else 0.
+    """
+
+    ids: tf.RaggedTensor
+    starts: tf.RaggedTensor
+    ends: tf.RaggedTensor
+    is_first: tf.RaggedTensor
+
+
+class _Words(NamedTuple):
+    """The symbols within words, and the words."""
+
+    code_points: tf.Tensor  # int64 [C]
+    chars: tf.Tensor  # int32 [C], see _Symbols
+    texts: tf.Tensor  # int32 [C]
+    words: tf.Tensor  # int32 [C], which word each symbol is in
+    starts: tf.Tensor  # int32 [W], each word's first symbol
+    ends: tf.Tensor  # int32 [W], what comes after its last
+
+
+class TextTokenizer(tf.Module):
+    """Tokenizes in a graph, with the vocabulary in it.
+
+    Source: `FullTokenizer` in tokenization.py (2018). Bytes that are not UTF-8
+      are left out, as there. Exact for all code points.
+    """
+
+    def __init__(self, vocab, do_lower_case):
+        """Makes the tables, which takes a few seconds.
+
+        Args:
+          vocab: dict, piece (str) -> id (int), with "[UNK]".
+          do_lower_case: bool, true for an uncased model.
+        """
+        super().__init__(name="text_tokenizer")
+        self._characters = Characters(do_lower_case)
+        tries = text_tables.pieces(vocab)
+        self._edges = tf.lookup.StaticHashTable(
+            tf.lookup.KeyValueTensorInitializer(tries.edges, tries.targets),
+            default_value=-1,
+        )
+        self._piece_ids = tf.constant(tries.piece_ids)
+        self._unknown_id = vocab["[UNK]"]
+
+    def tokenize(self, texts):
+        """Splits texts into pieces.
+
+        Args:
+          texts: string [B], UTF-8.
+
+        Returns:
+          int32 [B, (pieces)], the pieces' ids.
+        """
+        return self.tokenize_with_offsets(texts).ids
+
+    def tokenize_with_offsets(self, texts):
+        """Splits texts (string [B], UTF-8) into pieces; returns TextPieces."""
+        words = _split(self._characters(texts))
+        piece_ids = self._find_pieces(words)
+        at = tf.where(piece_ids != _NONE)[:, 0]  # int64 [pieces]
+        at32 = tf.cast(at, tf.int32)
+        word = tf.gather(words.words, at)
+        # The pieces of a word follow each other without a gap.
+        next_at = tf.concat([at32[1:], [tf.size(piece_ids)]], axis=0)
+        next_at = next_at[: tf.size(at32)]
+        last = tf.minimum(next_at, tf.gather(words.ends, word)) - 1
+        text = tf.gather(words.texts, at)
+
+        def by_text(values):
+            return tf.RaggedTensor.from_value_rowids(
+                values, tf.cast(text, tf.int64), tf.size(texts, tf.int64)
+            )
+
+        return TextPieces(
+            ids=by_text(tf.gather(piece_ids, at)),
+            starts=by_text(tf.gather(words.chars, at)),
+            ends=by_text(tf.gather(words.chars, last) + 1),
+            is_first=by_text(
+                tf.cast(at32 == tf.gather(words.starts, word), tf.int32)
+            ),
+        )
+
+    def _find_pieces(self, words):
+        """Finds the longest pieces of each word, left to right.
+
+        All words are gone through at once, a character at a time.
+
+        Args:
+          words: _Words.
+
+        Returns:
+          int32 [C]: the piece that begins at a symbol, or _NONE.
+
+        Source: `WordpieceTokenizer` in tokenization.py (2018).
+        """
+        found = tf.fill([tf.size(words.code_points)], _NONE)
+        # What is left to do. For each word: where its current piece begins,
+        # the next character, the node it leads from, the end and the id of the
+        # longest piece so far, the word's end.
+        state = (
+            words.starts,
+            words.starts,
+            tf.fill(
+                [tf.size(words.starts)], tf.constant(Pieces.BEGIN, tf.int64)
+            ),
+            words.starts,
+            tf.fill([tf.size(words.starts)], _NOT_FOUND),
+            words.ends,
+        )
+        any_length = tf.TensorShape([None])
+        found, _ = tf.while_loop(
+            lambda found, state: tf.size(state[0]) > 0,
+            lambda found, state: self._read_a_character(words, found, *state),
+            (found, state),
+            shape_invariants=(any_length, (any_length,) * len(state)),
+        )
+        return self._with_unknown_words(words, found)
+
+    def _read_a_character(
+        self, words, found, starts, places, nodes, piece_ends, piece_ids, ends
+    ):
+        """One step of `_find_pieces`; returns the next loop variables."""
+        code_points = tf.gather(
+            words.code_points, tf.minimum(places, tf.size(found) - 1)
+        )
+        targets = self._edges.lookup(nodes * EDGE + code_points)
+        goes_on = (places < ends) & (targets >= 0)
+        nodes = tf.where(goes_on, targets, Pieces.GO_ON)
+        ids = tf.gather(self._piece_ids, nodes)
+        is_piece = goes_on & (ids >= 0)
+        places = tf.where(goes_on, places + 1, piece_ends)
+        piece_ends = tf.where(is_piece, places, piece_ends)
+        piece_ids = tf.where(is_piece, ids, piece_ids)
+        stopped = tf.where(~goes_on)
+        found = tf.tensor_scatter_nd_update(
+            found,
+            tf.gather_nd(starts, stopped)[:, tf.newaxis],
+            tf.gather_nd(piece_ids, stopped),
+        )
+        is_done = ~goes_on & ((piece_ends == ends) | (piece_ids == _NOT_FOUND))
+        starts = tf.where(goes_on, starts, piece_ends)
+        piece_ids = tf.where(goes_on, piece_ids, _NOT_FOUND)
+        left = tf.where(~is_done)[:, 0]
+        state = (starts, places, nodes, piece_ends, piece_ids, ends)
+        return found, tuple(tf.gather(values, left) for values in state)
+
+    def _with_unknown_words(self, words, found):
+        """Makes one unknown piece of a word that is too long or not found."""
+        not_found = tf.math.unsorted_segment_max(
+            tf.cast(found == _NOT_FOUND, tf.int32),
+            words.words,
+            tf.size(words.starts),
+        )
+        is_long = words.ends - words.starts > MAX_INPUT_CHARS_PER_WORD
+        is_unknown = tf.gather((not_found > 0) | is_long, words.words)
+        places = tf.range(tf.size(found))
+        is_start = places == tf.gather(words.starts, words.words)
+        unknown = tf.where(is_start, self._unknown_id, _NONE)
+        return tf.where(is_unknown, unknown, found)
+
+
+def _split(symbols):
+    """Turns _Symbols into _Words."""
+    is_space = symbols.symbols == SPACE
+    is_alone = symbols.symbols % 2 == 1
+    ends_word = is_space | is_alone
+    size = tf.size(is_space)
+    after_end = tf.concat([[True], ends_word], axis=0)[:size]
+    before = tf.concat([[-1], symbols.texts], axis=0)[:size]
+    is_start = after_end | is_alone | (symbols.texts != before)
+    inside = tf.where(~is_space)[:, 0]
+    is_start = tf.gather(is_start, inside)
+    starts = tf.cast(tf.where(is_start)[:, 0], tf.int32)
+    ends = tf.concat([starts, [tf.size(is_start)]], axis=0)[1:]
+    return _Words(
+        code_points=tf.cast(tf.gather(symbols.symbols // 2, inside), tf.int64),
+        chars=tf.gather(symbols.chars, inside),
+        texts=tf.gather(symbols.texts, inside),
+        words=tf.cumsum(tf.cast(is_start, tf.int32)) - 1,
+        starts=starts,
+        ends=ends[: tf.size(starts)],
+    )

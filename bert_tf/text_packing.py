@@ -1,0 +1,105 @@
+"""Pieces to [CLS] A [SEP] B [SEP] inside a graph, exactly as in 2018.
+
+B texts · S sequence length
+"""
+
+import tensorflow as tf
+
+from bert_tf.encoder import INPUT_KEYS
+
+
+def truncated_lengths(lengths_a, lengths_b, most):
+    """Tells how much of each pair is kept: the longer loses a piece at a time.
+
+    Of two equally long ones B loses the next piece.
+
+    Args:
+      lengths_a: int [B].
+      lengths_b: int [B].
+      most: int [] or [B], how many pieces both may have together.
+
+    Returns:
+      pair of int [B], how many of the first pieces of A and of B are kept.
+
+    Source: `_truncate_seq_pair` in run_classifier.py (2018).
+    """
+    excess = tf.maximum(lengths_a + lengths_b - most, 0)
+    # The longer one gives down to the other's length, then both by turns.
+    surplus_a = tf.maximum(lengths_a - lengths_b, 0)
+    surplus_b = tf.maximum(lengths_b - lengths_a, 0)
+    by_turns = tf.maximum(excess - surplus_a - surplus_b, 0)
+    cut_a = tf.minimum(excess, surplus_a) + by_turns // 2
+    cut_b = tf.minimum(excess, surplus_b) + (by_turns + 1) // 2
+    return lengths_a - cut_a, lengths_b - cut_b
+
+
+def keep_first(pieces, lengths):
+    """Keeps the first of each row.
+
+    Args:
+      pieces: [B, (pieces)].
+      lengths: int [B], how many, none more than there are.
+
+    Returns:
+      [B, (pieces)].
+    """
+    places = tf.ragged.range(pieces.row_lengths()).values
+    kept = places < tf.repeat(tf.cast(lengths, tf.int64), pieces.row_lengths())
+    return tf.ragged.boolean_mask(pieces, pieces.with_values(kept))
+
+
+def pack(pieces_a, pieces_b, *, max_seq_length, special_ids, length=None):
+    """Puts the pieces of one or two texts together.
+
+    Args:
+      pieces_a: int32 [B, (pieces)].
+      pieces_b: int32 [B, (pieces)], or None for single texts; a row without
+        pieces makes a single text of its pair.
+      max_seq_length: int or int [], at least 3; what is longer is cut off.
+      special_ids: pair of int, the ids of [CLS] and [SEP].
+      length: int, int [] or None: S. None: that of the longest row.
+
+    Returns:
+      dict of input_ids, input_mask and segment_ids, int32 [B, S], padded with
+      0.
+
+    Source: `convert_single_example` in run_classifier.py (2018).
+    """
+    lengths_a = pieces_a.row_lengths()
+    max_seq_length = tf.cast(max_seq_length, tf.int64)
+    if pieces_b is None:
+        lengths_a = tf.minimum(lengths_a, max_seq_length - 2)
+        lengths_b = tf.zeros_like(lengths_a)
+    else:
+        lengths_b = pieces_b.row_lengths()
+        num_special = 2 + tf.cast(lengths_b > 0, tf.int64)
+        lengths_a, lengths_b = truncated_lengths(
+            lengths_a, lengths_b, max_seq_length - num_special
+        )
+    cls_id, sep_id = special_ids
+    ones = tf.ones_like(lengths_a)
+    parts = [
+        _repeated(cls_id, ones),
+        keep_first(pieces_a, lengths_a),
+        _repeated(sep_id, ones),
+    ]
+    if pieces_b is not None:
+        # As in 2018 a text of which nothing is left has no [SEP] either.
+        has_b = tf.minimum(lengths_b, 1)
+        parts += [keep_first(pieces_b, lengths_b), _repeated(sep_id, has_b)]
+    input_ids = tf.concat(parts, axis=1)
+    first = lengths_a + 2
+    second = input_ids.row_lengths() - first
+    segment_ids = tf.concat([_repeated(0, first), _repeated(1, second)], axis=1)
+    values = (input_ids, tf.ones_like(input_ids), segment_ids)
+    return {
+        name: value.to_tensor(0, shape=[None, length])
+        for name, value in zip(INPUT_KEYS, values, strict=True)
+    }
+
+
+def _repeated(value, counts):
+    """Returns int32 [B, (counts)] full of `value`."""
+    return tf.RaggedTensor.from_row_lengths(
+        tf.fill([tf.reduce_sum(counts)], value), counts
+    )
