@@ -10,6 +10,7 @@ word by itself (punctuation and ideographs). SPACE ends a word.
 """
 
 import dataclasses
+import functools
 import unicodedata
 
 import numpy as np
@@ -74,6 +75,7 @@ class Characters:
     num_contextual: int
 
 
+@functools.cache
 def characters(do_lower_case):
     """Makes the table of BasicTokenizer(do_lower_case); returns Characters."""
     tokenizer = BasicTokenizer(do_lower_case)
@@ -145,6 +147,7 @@ def _contextual():
     return [SIGMA, *moving]
 
 
+@functools.cache
 def context():
     """Makes the table of what acts on contextual characters near by.
 
