@@ -21,7 +21,7 @@ import dataclasses
 
 from absl import flags
 
-from bert_tf import common_flags, fine_tuning
+from bert_tf import common_flags, export_flags, fine_tuning
 from bert_tf.config import BertConfig
 from bert_tf.errors import UserError
 from bert_tf.tasks import columns, labels, packing, registry, task_file
@@ -95,6 +95,7 @@ common_flags.define_count(
     None,
     "So many processes make the records; by default what is fastest.",
 )
+export_flags.define()
 common_flags.define_training_loop()
 common_flags.define_tpu()
 flags.mark_flags_as_required(["task_name", "data_dir", "output_dir"])
@@ -155,10 +156,13 @@ def check_flags():
 
 
 def _check_switches():
-    if not (FLAGS.do_train or FLAGS.do_eval or FLAGS.do_predict):
+    switches = ("do_train", "do_eval", "do_predict", "do_export")
+    if not any(FLAGS[switch].value for switch in switches):
         raise UserError(
-            "Give at least one of --do_train, --do_eval and --do_predict."
+            "Give at least one of --do_train, --do_eval, --do_predict and "
+            "--do_export."
         )
+    export_flags.check(FLAGS.do_export, FLAGS.export_dir)
     common_flags.check_tpu(FLAGS.use_tpu, FLAGS.tpu_name, FLAGS.master)
     for flag, needed in (
         ("early_stopping_patience", "eval_steps"),
@@ -277,6 +281,23 @@ def train(classifier, inputs):
     best.train(classifier, inputs.train, settings, schedule, *evaluated)
 
 
+def export_model(classifier, inputs):
+    from bert_tf import export
+    from bert_tf.serving.classifier import Classifier
+
+    is_table = inputs.task.name == registry.OWN_TABLE
+    served = Classifier(
+        export.trained_model(classifier.job),
+        inputs.config,
+        labels=inputs.conversion.labels,
+        is_pair=bool(FLAGS.text_b_column) if is_table else inputs.task.is_pair,
+        vocab_file=inputs.conversion.vocab_file,
+        do_lower_case=inputs.conversion.do_lower_case,
+        max_seq_length=FLAGS.max_seq_length,
+    )
+    export.export(served, FLAGS.export_dir, verify=FLAGS.verify_export)
+
+
 def main():
     inputs = check_flags()
     # From here on and not above: TensorFlow takes seconds to import, and a
@@ -293,6 +314,8 @@ def main():
             with_labels=FLAGS.predictions_with_labels,
             submission=FLAGS.glue_submission,
         )
+    if FLAGS.do_export:
+        export_model(classifier, inputs)
 
 
 if __name__ == "__main__":

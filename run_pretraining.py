@@ -22,7 +22,14 @@ import os
 
 from absl import flags
 
-from bert_tf import common_flags, files, model_folder, weights_path
+from bert_tf import (
+    common_flags,
+    export_flags,
+    files,
+    fine_tuning,
+    model_folder,
+    weights_path,
+)
 from bert_tf.errors import UserError
 from bert_tf.results import write_results
 
@@ -88,6 +95,8 @@ common_flags.define_count(
     100,
     "Evaluation steps. Records that run out are read again, as in 2018.",
 )
+common_flags.define_vocabulary()
+export_flags.define()
 common_flags.define_training_loop()
 common_flags.define_tpu()
 flags.register_validator(
@@ -100,13 +109,19 @@ def check_flags():
     """Finds what is wrong with the flags, before TensorFlow is imported.
 
     Returns:
-      (BertConfig, list of str: the input files).
+      (BertConfig; list of str, the input files; dict, what an export takes
+      texts by, or None).
 
     Raises:
       UserError: names the flag.
     """
-    if not FLAGS.do_train and not FLAGS.do_eval:
-        raise UserError("Give --do_train, --do_eval or both.")
+    if not (FLAGS.do_train or FLAGS.do_eval or FLAGS.do_export):
+        raise UserError(
+            "Give at least one of --do_train, --do_eval and --do_export."
+        )
+    export_flags.check(FLAGS.do_export, FLAGS.export_dir)
+    if FLAGS.vocab_file and not FLAGS.do_export:
+        raise UserError("--vocab_file does nothing without --do_export.")
     common_flags.check_tpu(FLAGS.use_tpu, FLAGS.tpu_name, FLAGS.master)
     checkpoint = weights_path.find_weights(
         FLAGS.output_dir, FLAGS.init_checkpoint
@@ -119,12 +134,35 @@ def check_flags():
     )
     paths = files.expand_patterns(FLAGS.input_file, "input_file")
     files.require_rereadable(paths, "input_file")
+    texts = None
+    if FLAGS.do_export:
+        vocab_file, do_lower_case = fine_tuning.choose_vocabulary(
+            FLAGS.flag_values_dict(),
+            checkpoint,
+            config,
+            config_file,
+            is_case_given=FLAGS["do_lower_case"].present,
+        )
+        texts = {"vocab_file": vocab_file, "do_lower_case": do_lower_case}
     files.make_output_folder(FLAGS.output_dir, "output_dir")
-    return config, paths
+    return config, paths, texts
+
+
+def export_model(job, texts):
+    from bert_tf import export
+    from bert_tf.serving.masked_lm import MaskedLanguageModel
+
+    served = MaskedLanguageModel(
+        export.trained_model(job),
+        job.config,
+        max_seq_length=FLAGS.max_seq_length,
+        **texts,
+    )
+    export.export(served, FLAGS.export_dir, verify=FLAGS.verify_export)
 
 
 def main():
-    config, paths = check_flags()
+    config, paths, texts = check_flags()
     # Here and not above: TensorFlow takes seconds to import, and a wrong flag
     # should be told at once.
     from bert_tf import distribution, pretraining, training
@@ -156,6 +194,8 @@ def main():
         write_results(
             os.path.join(FLAGS.output_dir, "eval_results.txt"), results
         )
+    if FLAGS.do_export:
+        export_model(job, texts)
 
 
 if __name__ == "__main__":

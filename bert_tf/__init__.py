@@ -12,6 +12,7 @@ _HOME_OF = {
     "BertConfig": "config",
     "BertEncoder": "encoder",
     "FullTokenizer": "tokenization",
+    "Predictor": "predictor",
     "WordpieceTokenizer": "tokenization",
     "create_optimizer": "optimization",
     "load_checkpoint": "checkpoint",

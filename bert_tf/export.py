@@ -1,5 +1,7 @@
 """Writing a SavedModel that takes text, and trying it before it counts."""
 
+import contextlib
+import dataclasses
 import os
 import subprocess
 import sys
@@ -47,7 +49,8 @@ def export(served, export_dir, *, verify=True):
     ):
         signatures = served.signatures()
         served.assets = _assets(served.asset_files(), folder)
-        tf.saved_model.save(served, beside, signatures=signatures)
+        with _only_warnings():
+            tf.saved_model.save(served, beside, signatures=signatures)
         _require_no_python(beside)
         if verify:
             _verify(beside, signatures, served.samples(), folder)
@@ -55,16 +58,38 @@ def export(served, export_dir, *, verify=True):
     return path
 
 
-def copy_weights(trained, model):
-    """Gives a model the weights of another of the same kind.
+@contextlib.contextmanager
+def _only_warnings():
+    """Keeps TensorFlow's news about its own saving out of the log."""
+    logger = logging.get_absl_logger()
+    level = logger.level
+    logger.setLevel("WARNING")
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
+def trained_model(job):
+    """Returns the trained, or else the newest, model of a job, for one device.
 
     Args:
-      trained: tf_keras.Model, made for any devices.
-      model: tf_keras.Model.
+      job: job.Job.
+
+    Returns:
+      tf_keras.Model of its own, with the weights of `job.ready_model`.
     """
-    weights = variable_names(trained)
+    with job.strategy.scope():
+        trained = variable_names(job.ready_model())
+    here = dataclasses.replace(
+        job,
+        strategy=tf.distribute.get_strategy(),
+        use_one_hot_embeddings=False,
+    )
+    model = here.build_model()
     for name, variable in variable_names(model).items():
-        variable.assign(weights[name].numpy())
+        variable.assign(trained[name].numpy())
+    return model
 
 
 def _next_version(export_dir):

@@ -38,6 +38,7 @@ LEVELS = [
         "results",
         "fine_tuning",
         "text_tables",
+        "export_flags",
     },
     # What a record is.
     {"features"},
@@ -91,6 +92,8 @@ LEVELS = [
         "serving",
         "export",
         "verify_export",
+        "predictor",
+        "predictor_main",
     },
 ]
 LEVEL_OF = {name: i for i, names in enumerate(LEVELS) for name in names}

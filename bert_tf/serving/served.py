@@ -11,15 +11,12 @@ import tensorflow as tf
 from bert_tf import files, text_packing
 from bert_tf.encoder import INPUT_KEYS
 from bert_tf.model_folder import CONFIG_FILE, VOCAB_FILE
+from bert_tf.serving.exported import DESCRIPTION_FILE
 from bert_tf.text import TextTokenizer
 from bert_tf.vocabulary import load_vocab, require_special_tokens
 
-# The asset that tells what an export is.
-DESCRIPTION_FILE = "export.json"
-
 SPECIAL_TOKENS = ("[UNK]", "[CLS]", "[SEP]")
 
-_ANY_NUMBERS = tf.TensorSpec([None, None], tf.int32)
 ANY_TEXTS = tf.TensorSpec([None], tf.string)
 
 
@@ -29,12 +26,14 @@ class Served(tf.Module):
     A kind of model is a subclass, which defines
 
         kind            str, for the description
+        input_names     names of what `serving_default` takes
         call_model      input tensors -> dict of outputs
         signatures      name -> tf.function, more than those here
         samples         name -> inputs to compare an export by
     """
 
     kind = None
+    input_names = INPUT_KEYS
 
     def __init__(
         self, model, config, *, vocab_file, do_lower_case, max_seq_length
@@ -82,6 +81,7 @@ class Served(tf.Module):
             "kind": self.kind,
             "do_lower_case": self.do_lower_case,
             "max_seq_length": self.max_seq_length,
+            "input_names": self.input_names,
         }
 
     def asset_files(self):
@@ -94,19 +94,25 @@ class Served(tf.Module):
         }
 
     def signatures(self):
-        """Returns the functions of an export: dict, name -> tf.function."""
+        """Returns the functions of an export: dict, name -> function."""
         return {
             "serving_default": self._from_pieces(),
             "serving_examples": self._from_examples(),
         }
 
     def _from_pieces(self):
-        @tf.function(input_signature=[_ANY_NUMBERS] * len(INPUT_KEYS))
-        def serving_default(input_ids, input_mask, segment_ids):
-            inputs = (input_ids, input_mask, segment_ids)
-            return self.call_model(dict(zip(INPUT_KEYS, inputs, strict=True)))
+        """Returns the concrete function of `input_names`, any B and S."""
 
-        return serving_default
+        @tf.function
+        def serving_default(**inputs):
+            return self.call_model(inputs)
+
+        return serving_default.get_concrete_function(
+            **{
+                name: tf.TensorSpec([None, None], tf.int32, name=name)
+                for name in self.input_names
+            }
+        )
 
     def _from_examples(self):
         @tf.function(input_signature=[ANY_TEXTS])

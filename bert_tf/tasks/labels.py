@@ -233,6 +233,29 @@ def read_labels(folder):
     return names
 
 
+def read_stored(folder):
+    """Reads what `write_labels` stored.
+
+    Args:
+      folder: str.
+
+    Returns:
+      Labels, or None if the folder has no such files.
+
+    Raises:
+      UserError: one cannot be read, or holds something else.
+    """
+    names, kind = read_labels(folder), _read_kind(folder)
+    if names is None and kind is None:
+        return None
+    return Labels(kind or CLASSIFICATION, names or ())
+
+
+def _read_kind(folder):
+    path = os.path.join(folder, KIND_FILE)
+    return files.read_text(path).strip() if files.is_file(path) else None
+
+
 def require_same_labels(folder, labels, source):
     """Checks labels against those stored in a folder, if any are.
 
@@ -245,7 +268,7 @@ def require_same_labels(folder, labels, source):
       UserError: they are of another kind, or differ, or only their order does.
     """
     names, path = labels.names, os.path.join(folder, KIND_FILE)
-    kind = files.read_text(path).strip() if files.is_file(path) else None
+    kind = _read_kind(folder)
     if kind is not None and kind != labels.kind:
         raise UserError(
             f"{path}: the model there was trained for {kind}, {source} is "

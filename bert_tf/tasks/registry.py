@@ -62,6 +62,7 @@ class Task:
       evaluation_sets: tuple of ExampleSet.
       prediction_sets: tuple of ExampleSet.
       model_of: str or None, the name of the task whose models this one is for.
+      is_pair: bool, whether an example is two texts.
     """
 
     name: str
@@ -71,6 +72,7 @@ class Task:
     evaluation_sets: tuple = (_DEV,)
     prediction_sets: tuple = (_TEST,)
     model_of: str | None = None
+    is_pair: bool = True
 
     @property
     def measure(self):
@@ -113,8 +115,8 @@ def _glue_task(name, processor_class, **others):
 
 
 TASKS = (
-    _glue_task("CoLA", glue.ColaProcessor, metrics=("mcc",)),
-    _glue_task("SST-2", glue.Sst2Processor),
+    _glue_task("CoLA", glue.ColaProcessor, metrics=("mcc",), is_pair=False),
+    _glue_task("SST-2", glue.Sst2Processor, is_pair=False),
     _glue_task("MRPC", glue.MrpcProcessor, metrics=("f1",)),
     _glue_task("QQP", glue.QqpProcessor, metrics=("f1",)),
     _glue_task(

@@ -1,0 +1,51 @@
+"""The flags by which a script writes a SavedModel."""
+
+from absl import flags
+
+from bert_tf import files
+from bert_tf.errors import UserError
+
+
+def define():
+    """Defines --do_export, --export_dir and --verify_export."""
+    flags.DEFINE_bool(
+        "do_export",
+        False,
+        "Write a SavedModel that takes text, last of all that is done.",
+    )
+    define_export_dir()
+
+
+def define_export_dir():
+    """Defines --export_dir and --verify_export."""
+    flags.DEFINE_string(
+        "export_dir",
+        None,
+        "The folder of exports; each goes into the next free number, as 1.",
+    )
+    flags.DEFINE_bool(
+        "verify_export",
+        True,
+        "Load the export in a new process, and compare it with the model.",
+    )
+
+
+def check(do_export, export_dir):
+    """Checks that there is somewhere to export to, and a reason to.
+
+    Args:
+      do_export: bool, the flag.
+      export_dir: str or None, the flag.
+
+    Raises:
+      UserError: only one is given, or the folder is not on this machine.
+    """
+    if do_export and not export_dir:
+        raise UserError("--do_export needs --export_dir.")
+    if export_dir and not do_export:
+        raise UserError("--export_dir does nothing without --do_export.")
+    if export_dir and files.is_remote(export_dir):
+        raise UserError(
+            f"--export_dir={export_dir}: name a folder on this machine, and "
+            "copy the export from there."
+        )

@@ -1,0 +1,346 @@
+"""A model that is loaded once and then takes texts.
+
+python -m bert_tf.predictor --model=out/export < lines.txt > answers.jsonl
+"""
+
+import os
+import time
+from typing import NamedTuple
+
+import numpy as np
+from absl import logging
+
+from bert_tf import json_files, model_folder
+from bert_tf.errors import UserError
+from bert_tf.serving.batching import by_length, padded
+from bert_tf.serving.exported import DESCRIPTION_FILE, find_export
+from bert_tf.tasks import packing, predictions
+from bert_tf.tasks.labels import REGRESSION, Labels, read_labels
+
+
+class Prediction(NamedTuple):
+    """What a classifier says of a text or pair.
+
+    `label`: str; for several labels those of more than even probability, with
+    commas between; for a regression the number. `probabilities`: dict, label
+    -> float; empty for a regression.
+    """
+
+    label: str
+    probabilities: dict
+
+
+class Answer(NamedTuple):
+    """What is answered to a question.
+
+    `text`: str, "" for no answer. `start`, `end`: int, the answer is
+    context[start:end]. `probability`: float, of the text among the best
+    ones. `null_probability`: float, that there is no answer.
+    """
+
+    text: str
+    start: int
+    end: int
+    probability: float
+    null_probability: float
+
+
+class Filling(NamedTuple):
+    """A piece that may stand in the place of a mask."""
+
+    word: str
+    probability: float
+
+
+class Predictor:
+    """Answers with a model that is loaded.
+
+        predictor = Predictor.from_export("out/export")
+        predictor.predict(["A text.", "Another."])      a classifier
+        predictor.predict([("A text.", "A second.")])
+        predictor.answer(["Who?"], ["It was Ada."])     question answering
+        predictor.fill_mask(["The [MASK] sat."])        a masked language model
+        predictor.embed(["A text."], pooling="mean")    an encoder
+
+    Each takes a list and returns a list in the same order. Inside, texts of
+    like length run together, so that there is little padding.
+    """
+
+    def __init__(self, signatures, description, vocab_file, label_names):
+        """Stores its arguments; `from_export` and `from_checkpoint` make them.
+
+        Args:
+          signatures: dict, name -> function of arrays, see
+            `serving.loading.as_arrays`.
+          description: dict, see serving.served.Served.
+          vocab_file: str.
+          label_names: tuple of str, of a classifier.
+        """
+        self._signatures = signatures
+        self._description = description
+        self._labels = Labels(description.get("label_kind"), label_names)
+        self._tokenizer = packing.new_tokenizer(
+            vocab_file, description["do_lower_case"]
+        )
+        self._special_ids = self._tokenizer.convert_tokens_to_ids(
+            ["[CLS]", "[SEP]"]
+        )
+
+    @classmethod
+    def from_export(cls, path):
+        """Loads a SavedModel that this project exported.
+
+        Args:
+          path: str, its folder, or the folder of the numbered ones, of which
+            the last is taken.
+
+        Raises:
+          UserError: there is none.
+        """
+        began = time.monotonic()
+        path = find_export(path)
+        assets = os.path.join(path, "assets")
+        description = json_files.read_object(
+            os.path.join(assets, DESCRIPTION_FILE)
+        )
+        from bert_tf.serving import loading  # It imports TensorFlow.
+
+        predictor = cls(
+            loading.open_export(path),
+            description,
+            os.path.join(assets, model_folder.VOCAB_FILE),
+            read_labels(assets) or (),
+        )
+        _log(description["kind"], path, began)
+        return predictor
+
+    @classmethod
+    def from_checkpoint(cls, path, task, **given):
+        """Loads a checkpoint, and what lies beside it.
+
+        Args:
+          path: str, a folder or a checkpoint in it.
+          task: str, what it is for, see `serving.loading.KINDS`.
+          given: see `serving.loading.open_served`.
+
+        Raises:
+          UserError: something is missing, or does not fit.
+        """
+        began = time.monotonic()
+        from bert_tf.serving import loading  # It imports TensorFlow.
+
+        served = loading.open_served(task, path, **given)
+        labels = getattr(served, "labels", None)
+        predictor = cls(
+            {
+                name: loading.as_arrays(function)
+                for name, function in served.signatures().items()
+            },
+            served.description(),
+            served.vocab_file,
+            labels.names if labels else (),
+        )
+        _log(task, path, began)
+        return predictor
+
+    @property
+    def kind(self):
+        """str, what the model is: one of `serving.loading.KINDS`."""
+        return self._description["kind"]
+
+    def predict(self, texts):
+        """Classifies.
+
+        Args:
+          texts: list of str, or of pairs of str.
+
+        Returns:
+          list of Prediction.
+
+        Raises:
+          UserError: the model is no classifier.
+        """
+        self._require("classifier", "predict")
+        pairs = [_as_pair(text) for text in _as_list(texts)]
+        name = "probabilities"
+        if self._labels.kind == REGRESSION:
+            name = "values"
+        rows = self._run_by_length([self._pack(*pair) for pair in pairs], name)
+        values = np.reshape(rows, [len(pairs), self._labels.num_outputs])
+        labels = predictions.predicted_labels(values, self._labels)
+        return [
+            Prediction(label, dict(zip(self._labels.names, row.tolist())))
+            for label, row in zip(labels, values, strict=True)
+        ]
+
+    def answer(self, questions, contexts):
+        """Answers questions from texts.
+
+        Args:
+          questions: list of str.
+          contexts: list of as many str.
+
+        Returns:
+          list of Answer.
+
+        Raises:
+          UserError: the model does not answer questions, or there is not a
+            context for each.
+        """
+        self._require("question_answering", "answer")
+        questions, contexts = _as_list(questions), _as_list(contexts)
+        if len(questions) != len(contexts):
+            raise UserError(
+                f"{len(questions)} questions, but {len(contexts)} contexts: "
+                "give as many."
+            )
+        rows = self._run_texts(question=questions, context=contexts)
+        return [
+            Answer(
+                text=row["answer"].decode(),
+                start=int(row["start_char"]),
+                end=int(row["end_char"]),
+                probability=float(row["probability"]),
+                null_probability=float(row["null_probability"]),
+            )
+            for row in rows
+        ]
+
+    def fill_mask(self, texts):
+        """Tells what may stand in the place of each [MASK].
+
+        Args:
+          texts: list of str.
+
+        Returns:
+          list, for each text a list, for each of its masks a list of Filling,
+          the most probable first.
+
+        Raises:
+          UserError: the model is no masked language model.
+        """
+        self._require("masked_lm", "fill_mask")
+        return [
+            [
+                [
+                    Filling(word.decode(), float(probability))
+                    for word, probability in zip(*mask)
+                ]
+                for mask in zip(row["words"], row["probabilities"])
+                if mask[1][0]
+            ]
+            for row in self._run_texts(text=_as_list(texts))
+        ]
+
+    def embed(self, texts, pooling="mean"):
+        """Makes a vector of each text.
+
+        Args:
+          texts: list of str, or of pairs of str.
+          pooling: str, "mean" or "cls", see `feature_extraction.pool`.
+
+        Returns:
+          float32 np.ndarray [len(texts), hidden_size].
+
+        Raises:
+          UserError: the model is no encoder; there is no such pooling.
+        """
+        from bert_tf.feature_extraction import pool  # It imports TensorFlow.
+
+        self._require("encoder", "embed")
+        packed = [self._pack(*_as_pair(text)) for text in _as_list(texts)]
+        rows = self._run_by_length(
+            packed,
+            "sequence_output",
+            lambda vectors, mask: pool(vectors, mask, pooling),
+        )
+        return np.array(rows, np.float32)
+
+    def _require(self, kind, method):
+        if self.kind != kind:
+            raise UserError(
+                f"`{method}` is for a model of the kind {kind!r}; this one is "
+                f"of the kind {self.kind!r}."
+            )
+
+    def _pack(self, text_a, text_b):
+        """Returns list of int, the pieces, and int, how many are segment 0."""
+        to_ids = self._tokenizer.tokenize_to_ids
+        ids, num_first, _ = packing.pack(
+            to_ids(text_a),
+            to_ids(text_b) if text_b else [],
+            self._description["max_seq_length"],
+            self._special_ids,
+        )
+        return ids, num_first
+
+    def _run_by_length(self, packed, name, reduce=None):
+        """Runs packed texts, those of like length together.
+
+        Args:
+          packed: list of what `_pack` returns.
+          name: str, an output.
+          reduce: function of the output [B, S, ...] and input_mask [B, S], or
+            None.
+
+        Returns:
+          list of np.ndarray, the output's rows, in the order of `packed`.
+        """
+        rows = [None] * len(packed)
+        names = self._description["input_names"]
+        run = self._signatures["serving_default"]
+        for batch in by_length([len(ids) for ids, _ in packed]):
+            inputs = padded([packed[i] for i in batch])
+            values = run(**dict(zip(names, inputs)))[name]
+            if reduce:
+                values = np.asarray(reduce(values, inputs[1]))
+            for i, row in zip(batch, values, strict=True):
+                rows[i] = row
+        return rows
+
+    def _run_texts(self, **texts):
+        """Runs texts, those of like length together.
+
+        Args:
+          texts: an input's name -> list of str.
+
+        Returns:
+          list of dict, an output's name -> np.ndarray, in order.
+        """
+        rows = list(zip(*texts.values()))
+        results = [None] * len(rows)
+        run = self._signatures["serving_text"]
+        for batch in by_length([sum(map(len, row)) for row in rows]):
+            inputs = zip(*(rows[i] for i in batch))
+            arrays = run(**dict(zip(texts, inputs)))
+            for place, i in enumerate(batch):
+                results[i] = {k: array[place] for k, array in arrays.items()}
+        return results
+
+
+def _as_pair(text):
+    """Returns a str, or a pair of str, as a pair; the second may be None."""
+    if isinstance(text, str):
+        return text, None
+    if len(text) != 2 or not all(isinstance(part, str) for part in text):
+        raise UserError(f"{text!r} is neither a text nor a pair of texts.")
+    return tuple(text)
+
+
+def _as_list(texts):
+    if isinstance(texts, str):
+        raise UserError(
+            f"{texts!r} is one text; give a list of them, as [{texts!r}]."
+        )
+    return list(texts)
+
+
+def _log(kind, path, began):
+    seconds = time.monotonic() - began
+    logging.info("Loaded %s from %s in %.1f s.", kind, path, seconds)
+
+
+if __name__ == "__main__":
+    from bert_tf import predictor_main
+
+    predictor_main.run()

@@ -1,0 +1,154 @@
+"""`python -m bert_tf.predictor`: lines in, lines of JSON out."""
+
+import json
+import sys
+
+from absl import flags
+
+from bert_tf import common_flags
+from bert_tf.errors import UserError
+
+# What runs is bert_tf.predictor, and these flags are its own for --help.
+flags.disclaim_key_flags()
+
+# So much is read and answered together, if so much waits.
+_BYTES_AT_A_TIME = 1 << 16
+
+_FIELDS = {
+    "classifier": ("text_a", "text_b"),
+    "question_answering": ("question", "context"),
+    "masked_lm": ("text",),
+    "encoder": ("text",),
+}
+
+
+def run():
+    """Defines the flags, and runs as a script does."""
+    model = flags.DEFINE_string(
+        "model", None, "The --export_dir of an export, or a folder in it."
+    )
+    input_format = flags.DEFINE_enum(
+        "input_format",
+        "text",
+        ["text", "json"],
+        "text: a line is a text, or two with a tab between: a pair, or a "
+        "question and its context. json: a line is an object with text, or "
+        "text_a and text_b, or question and context.",
+    )
+    pooling = flags.DEFINE_enum(
+        "pooling", "mean", ["mean", "cls"], "Of an encoder: see docs/features."
+    )
+    flags.mark_flags_as_required(["model"])
+
+    def main():
+        from bert_tf.predictor import Predictor
+
+        predictor = Predictor.from_export(model.value)
+        answer_lines(
+            predictor,
+            sys.stdin.buffer,
+            sys.stdout,
+            is_json=input_format.value == "json",
+            pooling=pooling.value,
+        )
+
+    common_flags.run(main)
+
+
+def answer_lines(predictor, lines, out, *, is_json, pooling="mean"):
+    """Answers each line by one.
+
+    As many as wait are answered together; one that comes alone is answered at
+    once.
+
+    Args:
+      predictor: predictor.Predictor.
+      lines: io.BufferedReader of UTF-8; other bytes are left out, as ever.
+      out: text file.
+      is_json: bool, whether a line is a JSON object.
+      pooling: str, see `Predictor.embed`.
+
+    Raises:
+      UserError: a line is not what the model takes; names it.
+    """
+    names = _FIELDS[predictor.kind]
+    for first, chunk in _chunks(lines):
+        rows = [
+            _fields(line, number, names, is_json)
+            for number, line in enumerate(chunk, first)
+        ]
+        for answer in _answer(predictor, rows, pooling):
+            out.write(json.dumps(answer, ensure_ascii=False) + "\n")
+        out.flush()
+
+
+def _chunks(stream):
+    """Yields the number (from 1) of the first line, and a list of lines."""
+    number, begun = 1, b""
+    # What is there: all that waits, or one line that was just typed.
+    while block := stream.read1(_BYTES_AT_A_TIME):
+        *lines, begun = (begun + block).split(b"\n")
+        if lines:
+            yield number, list(map(_decode, lines))
+            number += len(lines)
+    if begun:
+        yield number, [_decode(begun)]
+
+
+def _decode(line):
+    return line.decode("utf-8", "ignore").removesuffix("\r")
+
+
+def _fields(line, number, names, is_json):
+    """Returns the texts (list of str) of a line."""
+    if not is_json:
+        fields = line.split("\t")
+        # The second text of a pair may be left out.
+        least = len(names) if names[0] == "question" else 1
+        if not least <= len(fields) <= len(names):
+            raise UserError(
+                f"line {number} has {len(fields)} column(s); it must be "
+                f"{' and '.join(names)}, with a tab between."
+            )
+        return fields
+    try:
+        found = json.loads(line)
+    except ValueError as error:
+        raise UserError(f"line {number} is no JSON: {error}.") from None
+    return _json_fields(found, number, names)
+
+
+def _json_fields(found, number, names):
+    """Returns the texts (list of str) in what a line of JSON holds."""
+    wanted = f"line {number} must be a JSON object with {' and '.join(names)}"
+    if not isinstance(found, dict):
+        raise UserError(f"{wanted}, not {found!r}.")
+    aliases = {"text": "text_a"} if names[0] == "text_a" else {}
+    found = {aliases.get(key, key): value for key, value in found.items()}
+    optional = ("text_b",)
+    fields = [
+        found.get(name)
+        for name in names
+        if name not in optional or found.get(name) is not None
+    ]
+    if not all(isinstance(field, str) for field in fields):
+        raise UserError(f"{wanted}, each a string; it has {found!r}.")
+    return fields
+
+
+def _answer(predictor, rows, pooling):
+    """Returns an answer, as JSON has it, for each row of texts."""
+    if predictor.kind == "classifier":
+        pairs = [row[0] if len(row) == 1 else tuple(row) for row in rows]
+        return [answer._asdict() for answer in predictor.predict(pairs)]
+    if predictor.kind == "question_answering":
+        answers = predictor.answer(*zip(*rows))
+        return [answer._asdict() for answer in answers]
+    texts = [row[0] for row in rows]
+    if predictor.kind == "masked_lm":
+        return [
+            {"masks": [[filling._asdict() for filling in m] for m in masks]}
+            for masks in predictor.fill_mask(texts)
+        ]
+    vectors = predictor.embed(texts, pooling=pooling)
+    return [{"vector": vector.tolist()} for vector in vectors]

@@ -1,0 +1,42 @@
+"""Texts of like length together, so that there is little padding.
+
+B batch, S sequence length
+"""
+
+import numpy as np
+
+BATCH_SIZE = 32
+
+
+def by_length(lengths, batch_size=BATCH_SIZE):
+    """Puts what is of like length into batches.
+
+    Args:
+      lengths: list of int.
+      batch_size: int, B at most.
+
+    Yields:
+      list of int, places in `lengths`; all batches together hold each once.
+    """
+    order = sorted(range(len(lengths)), key=lengths.__getitem__)
+    for start in range(0, len(order), batch_size):
+        yield order[start : start + batch_size]
+
+
+def padded(packed):
+    """Pads packed texts to the longest of them.
+
+    Args:
+      packed: list of B pairs, see `tasks.packing.pack`: list of int, the
+        pieces; int, how many of them are in segment 0.
+
+    Returns:
+      int32 np.ndarray [3, B, S]: input_ids, input_mask and segment_ids.
+    """
+    length = max(len(ids) for ids, _ in packed)
+    inputs = np.zeros([3, len(packed), length], np.int32)
+    for row, (ids, num_first) in enumerate(packed):
+        inputs[0, row, : len(ids)] = ids
+        inputs[1, row, : len(ids)] = 1
+        inputs[2, row, num_first : len(ids)] = 1
+    return inputs

@@ -1,0 +1,128 @@
+"""A pre-trained model as it is served: what stands where a text is masked?
+
+B batch, S sequence length, P masked positions, K words suggested, V vocabulary
+"""
+
+import numpy as np
+import tensorflow as tf
+
+from bert_tf import text_packing
+from bert_tf.encoder import INPUT_KEYS
+from bert_tf.serving.served import ANY_TEXTS, Served
+from bert_tf.vocabulary import load_vocab, require_special_tokens
+
+MASK = "[MASK]"
+
+_POSITIONS = "masked_lm_positions"
+
+
+class MaskedLanguageModel(Served):
+    """Fills `[MASK]` in texts, and judges whether one text follows another.
+
+    Outputs from pieces: `masked_lm_logits`, float32 [B, P, V];
+    `next_sentence_probabilities`, float32 [B, 2], that B follows A and that it
+    does not. From text, for each `[MASK]` in order: `words`, string [B, P, K],
+    pieces of the vocabulary, the most probable first; `probabilities`, float32
+    [B, P, K]. P is the most that a text of the batch has; the others' rows end
+    with empty words of probability 0. A `[MASK]` that is cut off with the end
+    of a text that is too long is not filled.
+    """
+
+    kind = "masked_lm"
+    input_names = (*INPUT_KEYS, _POSITIONS)
+
+    def __init__(self, model, config, *, top_k=5, **others):
+        """Stores its arguments.
+
+        Args:
+          model: tf_keras.Model, see `models.pretraining_model`.
+          config: BertConfig.
+          top_k: int, K.
+          others: see Served.
+        """
+        super().__init__(model, config, **others)
+        vocab = load_vocab(self.vocab_file)
+        require_special_tokens(vocab, self.vocab_file, [MASK])
+        self.mask_id = vocab[MASK]
+        self.top_k = top_k
+        # A piece for every id that the model can give.
+        pieces = [f"[unused id {i}]" for i in range(config.vocab_size)]
+        for piece, piece_id in vocab.items():
+            pieces[piece_id] = piece
+        self._pieces = tf.constant(pieces)
+
+    def call_model(self, inputs):
+        """See Served; `inputs` has int32 `masked_lm_positions` [B, P] too."""
+        outputs = super().call_model(inputs)
+        return {
+            "masked_lm_logits": outputs["masked_lm_logits"],
+            "next_sentence_probabilities": tf.nn.softmax(
+                outputs["next_sentence_logits"]
+            ),
+        }
+
+    def description(self):
+        """See Served."""
+        return {**super().description(), "top_k": self.top_k}
+
+    def signatures(self):
+        """See Served; records of masked texts are not taken."""
+        return {
+            "serving_default": self._from_pieces(),
+            "serving_text": self._from_texts(),
+        }
+
+    def _from_texts(self):
+        @tf.function(input_signature=[ANY_TEXTS])
+        def serving_text(text):
+            inputs = self.pack(text)
+            logits = self.call_model(inputs)["masked_lm_logits"]
+            most = tf.math.top_k(tf.nn.softmax(logits), self.top_k)
+            # [CLS], at 0, is never masked: these rows fill up.
+            is_mask = inputs[_POSITIONS][:, :, tf.newaxis] > 0
+            words = tf.gather(self._pieces, most.indices)
+            return {
+                "words": tf.where(is_mask, words, ""),
+                "probabilities": tf.where(is_mask, most.values, 0.0),
+            }
+
+        return serving_text
+
+    def pack(self, texts_a, texts_b=None, *, length=None):
+        """See Served; with masks, and `masked_lm_positions` of them."""
+        assert texts_b is None
+        packed = text_packing.pack(
+            self._tokenize_with_masks(texts_a),
+            None,
+            max_seq_length=self.max_seq_length,
+            special_ids=self.special_ids,
+            length=length,
+        )
+        is_mask = packed["input_ids"] == self.mask_id
+        positions = tf.ragged.boolean_mask(
+            tf.broadcast_to(tf.range(tf.shape(is_mask)[1]), tf.shape(is_mask)),
+            is_mask,
+        )
+        return {**packed, _POSITIONS: positions.to_tensor(0)}
+
+    def _tokenize_with_masks(self, texts):
+        """Splits texts into pieces; returns int32 [B, (pieces)].
+
+        What stands between masks is tokenized by itself.
+        """
+        parts = tf.strings.split(texts, MASK)  # [B, (parts)]
+        pieces = self.tokenizer.tokenize(parts.values)
+        masks = tf.fill([pieces.nrows(), 1], self.mask_id)
+        pieces = parts.with_values(tf.concat([pieces, masks], axis=1))
+        pieces = pieces.merge_dims(1, 2)
+        # There is a mask between two parts, but none after the last.
+        return text_packing.keep_first(pieces, pieces.row_lengths() - 1)
+
+    def samples(self):
+        """See Served."""
+        texts = ("The [MASK] sat on the [MASK].", "", "[MASK][MASK]x[MASK]")
+        packed = self.pack(tf.constant(texts))
+        return {
+            "serving_default": {k: v.numpy() for k, v in packed.items()},
+            "serving_text": {"text": np.array([t.encode() for t in texts])},
+        }

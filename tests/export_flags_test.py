@@ -1,0 +1,26 @@
+"""Tests of bert_tf.export_flags."""
+
+import pytest
+
+from bert_tf import export_flags
+from bert_tf.errors import UserError
+
+
+@pytest.mark.parametrize(
+    ("do_export", "export_dir", "message"),
+    [
+        (True, None, "--do_export needs --export_dir"),
+        (False, "out", "--export_dir does nothing without --do_export"),
+        (True, "gs://bucket/out", "name a folder on this machine"),
+    ],
+)
+def test_check_refuses(do_export, export_dir, message):
+    with pytest.raises(UserError, match=message):
+        export_flags.check(do_export, export_dir)
+
+
+@pytest.mark.parametrize(
+    ("do_export", "export_dir"), [(True, "x"), (False, None)]
+)
+def test_check_takes_both_or_none(do_export, export_dir):
+    export_flags.check(do_export, export_dir)

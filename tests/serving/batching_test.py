@@ -1,0 +1,18 @@
+"""Tests of bert_tf.serving.batching."""
+
+from bert_tf.serving import batching
+
+
+def test_by_length_holds_each_once_and_like_by_like():
+    batches = list(batching.by_length([5, 1, 9, 2, 5], batch_size=2))
+    assert batches == [[1, 3], [0, 4], [2]]
+    assert list(batching.by_length([])) == []
+
+
+def test_padded_pads_to_the_longest():
+    made = batching.padded([([7, 8, 9], 2), ([7], 1)])
+    assert made.tolist() == [
+        [[7, 8, 9], [7, 0, 0]],
+        [[1, 1, 1], [1, 0, 0]],
+        [[0, 0, 1], [0, 0, 0]],
+    ]
