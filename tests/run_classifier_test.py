@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bert_tf.predictor import Predictor
+
 # Of fewer pieces than the vocabulary of the tests has.
 TINY = str(
     Path(__file__).parent / "testdata/golden/model/gelu/bert_config.json"
@@ -155,6 +157,8 @@ def test_a_finished_run_says_how_to_go_on(run, table):
         ({"eval_steps": 3}, ["--do_eval"], "--eval_steps does nothing without"),
         ({"train_batch_size": 999}, ["--do_train"], "do not make one step"),
         ({"task_name": "XNLI"}, ["--do_predict"], "xnli.test.tsv"),
+        ({}, ["--do_export"], "--do_export needs --export_dir"),
+        ({"export_dir": "x"}, ["--do_eval"], "--export_dir does nothing"),
         (
             {"bert_config_file": TINY, "max_seq_length": 20},
             ["--do_eval"],
@@ -264,3 +268,23 @@ def test_labels_of_the_weights_are_those_of_the_task(run, table, tmp_path):
     several = run(*flags, "--multi_label", with_tensorflow=False)
     assert several.returncode == 1
     assert "was trained for classification" in several.stderr
+
+
+@pytest.mark.slow
+def test_do_export_exports_what_was_trained(run, table, tmp_path):
+    """A table of single texts; the export gives what --do_predict wrote."""
+    out, exports = tmp_path / "out", tmp_path / "exports"
+    flags = table(output_dir=out, max_seq_length=16, seed=1)
+    switches = ["--do_train", "--do_predict", "--do_export"]
+    result = run(*flags, *switches, f"--export_dir={exports}")
+    assert result.returncode == 0, result.stderr
+    last = result.stderr.splitlines()[-1]
+    assert last.endswith(f"Exported to {exports / '1'}.")
+    predictor = Predictor.from_export(str(exports))
+    found = predictor.predict(["the cat", "a dog", "one"])
+    # float32, batched in another way.
+    np.testing.assert_allclose(
+        [list(prediction.probabilities.values()) for prediction in found],
+        np.loadtxt(out / "test_results.tsv"),
+        atol=1e-5,
+    )

@@ -138,7 +138,13 @@ def test_help_needs_no_tensorflow(run):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"do_train": None}, "Give --do_train, --do_eval or both"),
+        ({"do_train": None}, "Give at least one of --do_train, --do_eval"),
+        ({"do_export": "true"}, "--do_export needs --export_dir"),
+        (
+            {"do_export": "true", "export_dir": "out"},
+            "--vocab_file must be given",
+        ),
+        ({"vocab_file": "v.txt"}, "--vocab_file does nothing without"),
         ({"bert_config_file": "no.json"}, "--bert_config_file=no.json: there"),
         ({"input_file": "no*.tfrecord"}, "--input_file: no file matches 'no*"),
         ({"init_checkpoint": "no/b.ckpt"}, "--init_checkpoint=no/b.ckpt"),

@@ -19,6 +19,7 @@ SCRIPTS = (
     "convert_checkpoint.py",
     "run_classifier.py",
     "run_squad.py",
+    "export_savedmodel.py",
 )
 
 
@@ -69,6 +70,7 @@ def test_the_commands_of_the_docstrings_work_one_after_the_other(tmp_path):
         "bert_model.ckpt.index",
     }
     assert "masked_lm_loss = " in (model / "eval_results.txt").read_text()
+    assert (tmp_path / "demo_output/export/1/saved_model.pb").exists()
 
 
 def test_the_documents_and_the_makefile_give_the_same_commands():
@@ -119,6 +121,8 @@ def test_scripts_run_from_path_in_any_folder(installed, script, tmp_path):
         text=True,
         check=False,
     )
-    assert re.search("--(input|data_dir|.*predict_file)", result.stdout)
-    assert "--output" in result.stdout
+    assert re.search(
+        "--(input|data_dir|.*predict_file|init_checkpoint)", result.stdout
+    )
+    assert re.search("--(output|export_dir)", result.stdout)
     assert result.stderr == ""
