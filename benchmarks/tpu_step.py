@@ -4,11 +4,11 @@ r"""Writes a training step as HLO, for a TPU compiler to judge.
         --bert_config_file=bert_config.json
 
 Run it in the project's folder. What is compiled is the step that
-run_pretraining.py, or with --job=classifier run_classifier.py, runs on each TPU
-core: one-hot lookup, the losses, their gradient, clipping, the optimizer and
-the running means. Without a TPU, Google's
-compiler (libtpu, which `pip install "jax[tpu]"` brings) still tells whether it
-compiles, how much memory it takes and how much it moves.
+run_pretraining.py, or with --job=classifier run_classifier.py, or with
+--job=squad run_squad.py, runs on each TPU core: one-hot lookup, the losses,
+their gradient, clipping, the optimizer and the running means. Without a TPU,
+Google's compiler (libtpu, which `pip install "jax[tpu]"` brings) still tells
+whether it compiles, how much memory it takes and how much it moves.
 """
 
 import pathlib
@@ -25,7 +25,7 @@ flags.DEFINE_string(
     "bert_config_file", None, "The model's sizes.", required=True
 )
 flags.DEFINE_enum(
-    "job", "pretraining", ["pretraining", "classifier"], "Which step."
+    "job", "pretraining", ["pretraining", "classifier", "squad"], "Which step."
 )
 flags.DEFINE_integer("max_seq_length", 128, "S.")
 flags.DEFINE_integer("max_predictions_per_seq", 20, "P.")
@@ -104,7 +104,26 @@ def classifier_parts(config):
     return job.build_model(), job.compute_losses, job.loss_names, kind
 
 
-_PARTS = {"pretraining": pretraining_parts, "classifier": classifier_parts}
+def squad_parts(config):
+    """Returns the same of a model that answers questions."""
+    from bert_tf import distribution, features, question_answering
+
+    job = question_answering.Job(
+        config=config,
+        max_seq_length=FLAGS.max_seq_length,
+        output_dir="",
+        strategy=distribution.build_strategy(),
+        use_one_hot_embeddings=True,
+    )
+    kind = features.squad_features(FLAGS.max_seq_length, is_training=True)
+    return job.build_model(), job.compute_losses, job.loss_names, kind
+
+
+_PARTS = {
+    "pretraining": pretraining_parts,
+    "classifier": classifier_parts,
+    "squad": squad_parts,
+}
 
 
 def main():
