@@ -63,6 +63,36 @@ def choose_model(values, *, is_case_given):
     common_flags.check_sequence_length(
         values["max_seq_length"], config, config_file
     )
+    vocab_file, do_lower_case = choose_vocabulary(
+        values, checkpoint, config, config_file, is_case_given=is_case_given
+    )
+    files.make_output_folder(values["output_dir"], "output_dir")
+    return Model(
+        config=config,
+        checkpoint=checkpoint,
+        vocab_file=vocab_file,
+        do_lower_case=do_lower_case,
+    )
+
+
+def choose_vocabulary(
+    values, checkpoint, config, config_file, *, is_case_given
+):
+    """Finds out how texts are cut up for a model.
+
+    Args:
+      values: dict, flag -> value: vocab_file and do_lower_case in it.
+      checkpoint: str or None, the weights, resolved.
+      config: BertConfig.
+      config_file: str, where it comes from.
+      is_case_given: bool, whether --do_lower_case was on the command line.
+
+    Returns:
+      pair: str, the vocabulary's file; bool, whether text is lower-cased.
+
+    Raises:
+      UserError: there is no vocabulary, or it does not fit.
+    """
     vocab_file = model_folder.choose_vocabulary(
         values["vocab_file"], checkpoint
     )
@@ -72,13 +102,7 @@ def choose_model(values, *, is_case_given):
     common_flags.check_vocabulary(
         vocab_file, do_lower_case, checkpoint, config, config_file
     )
-    files.make_output_folder(values["output_dir"], "output_dir")
-    return Model(
-        config=config,
-        checkpoint=checkpoint,
-        vocab_file=vocab_file,
-        do_lower_case=do_lower_case,
-    )
+    return vocab_file, do_lower_case
 
 
 def count_steps(num_examples, *, num_train_epochs, train_batch_size):
