@@ -20,6 +20,7 @@ setup(
     scripts=[
         "convert_checkpoint.py",
         "create_pretraining_data.py",
+        "extract_features.py",
         "run_classifier.py",
         "run_pretraining.py",
         "run_squad.py",

@@ -28,6 +28,7 @@ LEVELS = [
         "weight_reader",
         "variables",
         "json_files",
+        "json_numbers",
         "new_folder",
         "weights_path",
         "safetensors_files",
@@ -48,6 +49,9 @@ LEVELS = [
         "instances",
         "pretraining_data",
         "input_pipeline",
+        "packed_lines",
+        "feature_flags",
+        "feature_files",
         "tasks",
     },
     # Tensors; never imports data.
@@ -91,6 +95,7 @@ LEVELS = [
         "serving",
         "export",
         "verify_export",
+        "feature_extraction",
     },
 ]
 LEVEL_OF = {name: i for i, names in enumerate(LEVELS) for name in names}
