@@ -118,10 +118,11 @@ class Extractor:
           writer: a file of feature_files, or what has its `write`.
 
         Raises:
-          UserError: a batch does not divide among the devices; a number is not
-            finite.
+          UserError: a batch does not divide among the devices; there are
+            pairs, but the model knows one segment; a number is not finite.
         """
         require_even_batch(batch_size, self._strategy, "batch_size")
+        _require_segments(lines, self._encoder.config)
         began = due = time.monotonic()
         num_lines = num_pieces = 0
         with Progress(lines.num_lines, unit="line") as progress:
@@ -193,6 +194,15 @@ class Extractor:
             share_of
         )
         return gathered(self._strategy, self._run(values))
+
+
+def _require_segments(lines, config):
+    if lines.num_pairs and config.type_vocab_size < 2:
+        raise UserError(
+            f"{lines.num_pairs} lines are pairs of texts, but the model's "
+            f"`type_vocab_size` is {config.type_vocab_size}: it cannot tell a "
+            "second text. Take the bars (|||) out, or use another model."
+        )
 
 
 def _padded(batch, length):

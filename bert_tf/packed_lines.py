@@ -61,6 +61,7 @@ class PackedLines:
     Attributes:
       num_lines, num_pieces: int, N and P.
       num_cut: int, how many lines had more pieces than fit.
+      num_pairs: int, how many lines have pieces of a second text.
       longest: int, the most pieces of a line.
     """
 
@@ -68,7 +69,8 @@ class PackedLines:
         """Stores two binary files to read and write, both empty."""
         self._ids_file = ids_file
         self._lengths_file = lengths_file
-        self.num_lines = self.num_pieces = self.num_cut = self.longest = 0
+        self.num_lines = self.num_pieces = 0
+        self.num_cut = self.num_pairs = self.longest = 0
 
     def add(self, input_ids, num_first, is_cut):
         """Adds what `tasks.packing.pack` returns."""
@@ -77,6 +79,7 @@ class PackedLines:
         self.num_lines += 1
         self.num_pieces += len(input_ids)
         self.num_cut += is_cut
+        self.num_pairs += num_first < len(input_ids)
         self.longest = max(self.longest, len(input_ids))
 
     def blocks(self):

@@ -1,5 +1,6 @@
 """The golden weights: 2 layers, D 32, 64 positions."""
 
+import dataclasses
 import functools
 import gzip
 import json
@@ -165,6 +166,18 @@ def test_weights_without_an_encoder_are_refused(extract, tasks, tmp_path):
     )
     with pytest.raises(UserError, match="head.ckpt"):
         extractor.load(path)
+
+
+def test_pairs_want_a_model_with_two_segments(tasks, lines):
+    config = BertConfig.from_json_file(str(tasks / "bert_config.json"))
+    extractor = feature_extraction.Extractor(
+        dataclasses.replace(config, type_vocab_size=1),
+        [-1],
+        pooling="none",
+        strategy=one_device_strategy(),
+    )
+    with pytest.raises(UserError, match="3 lines are pairs .* is 1: it cannot"):
+        extractor.extract(lines, 4, Kept())
 
 
 def test_progress_is_logged(extract, monkeypatch, caplog):

@@ -106,6 +106,7 @@ def test_pieces_are_those_of_2018(golden, tokenizer):
         ]
         assert made == expected
         assert (lines.num_lines, lines.num_cut, lines.longest) == (9, 3, 24)
+        assert lines.num_pairs == 3
         assert lines.num_pieces == sum(map(len, expected))
 
 
