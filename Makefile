@@ -1,6 +1,6 @@
 # make demo   installs what a run needs, then raw text -> records ->
 #             pre-training -> evaluation -> a checkpoint to pass on ->
-#             a classifier -> answers to questions -> a SavedModel
+#             a classifier -> answers to questions -> vectors -> a SavedModel
 # make test   installs the test tools as well and runs all tests
 # make lint   checks format and style
 # make clean  removes .venv and demo_output
@@ -78,6 +78,12 @@ demo:
 	    --do_train --do_predict \
 	    --max_seq_length=64 --max_query_length=16 --doc_stride=16 \
 	    --train_batch_size=8 --learning_rate=1e-3 --num_train_epochs=10 --seed=1
+	$(RUN) extract_features.py \
+	    --input_file=$(SAMPLE)/sample_text.txt \
+	    --output_file=$(DEMO)/features.jsonl \
+	    --init_checkpoint=$(DEMO)/model \
+	    --vocab_file=$(SAMPLE)/vocab.txt \
+	    --layers=-1,-2 --max_seq_length=64
 	$(RUN) export_savedmodel.py \
 	    --kind=masked_lm --init_checkpoint=$(DEMO)/model \
 	    --vocab_file=$(SAMPLE)/vocab.txt \

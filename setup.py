@@ -21,6 +21,7 @@ setup(
         "convert_checkpoint.py",
         "create_pretraining_data.py",
         "export_savedmodel.py",
+        "extract_features.py",
         "run_classifier.py",
         "run_pretraining.py",
         "run_squad.py",

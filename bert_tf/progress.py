@@ -22,17 +22,21 @@ class Progress:
       total_steps: int, where the job ends.
       first_step: int, where it begins (after a resume, not 0).
       examples_per_step: int.
+      unit: str, what a step is called.
     """
 
-    def __init__(self, total_steps, first_step=0, *, examples_per_step=1):
+    def __init__(
+        self, total_steps, first_step=0, *, examples_per_step=1, unit="step"
+    ):
         self._total_steps = total_steps
+        self._unit = unit
         self._examples_per_step = examples_per_step
         self._step = self._line_step = first_step
         self._line_time = time.monotonic()
         self._bar = tqdm(
             total=total_steps,
             initial=first_step,
-            unit="step",
+            unit=unit,
             # On a terminal only: a log file wants lines, not a moving bar.
             disable=not sys.stderr.isatty(),
             leave=False,
@@ -69,7 +73,8 @@ class Progress:
         eta = remaining / steps_per_second if steps_per_second else math.inf
         with self._bar.external_write_mode(file=sys.stderr):
             logging.info(
-                "step %d/%d | %s | %s examples/s | ETA %s",
+                "%s %d/%d | %s | %s examples/s | ETA %s",
+                self._unit,
                 self._step,
                 self._total_steps,
                 " | ".join(f"{k} {_short(v)}" for k, v in values.items()),

@@ -53,6 +53,16 @@ def test_a_line_is_about_the_steps_since_the_last_one(monkeypatch):
         assert report.line({}) == pytest.approx(10.0)
 
 
+def test_a_line_says_what_a_step_is(caplog):
+    with (
+        caplog.at_level("INFO", "absl"),
+        progress.Progress(7, unit="line") as report,
+    ):
+        report.advance_to(3)
+        report.line({"pieces/s": 12.0})
+    assert caplog.messages[0].startswith("line 3/7 | pieces/s 12.0 | ")
+
+
 class Terminal(io.StringIO):
     def isatty(self):
         return True

@@ -19,6 +19,7 @@ SCRIPTS = (
     "convert_checkpoint.py",
     "run_classifier.py",
     "run_squad.py",
+    "extract_features.py",
     "export_savedmodel.py",
 )
 
@@ -63,6 +64,8 @@ def test_the_commands_of_the_docstrings_work_one_after_the_other(tmp_path):
     assert len(table) == 1 + 37
     squad = tmp_path / "demo_output" / "squad"
     assert "exact_match = " in (squad / "eval_results.txt").read_text()
+    with open(tmp_path / "demo_output" / "features.jsonl") as stream:
+        assert sum(1 for _ in stream) == 404
     released = tmp_path / "demo_output" / "released"
     assert {path.name for path in released.iterdir()} == {
         "bert_config.json",

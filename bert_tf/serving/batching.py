@@ -23,17 +23,18 @@ def by_length(lengths, batch_size=BATCH_SIZE):
         yield order[start : start + batch_size]
 
 
-def padded(packed):
+def padded(packed, length=None):
     """Pads packed texts to the longest of them.
 
     Args:
       packed: list of B pairs, see `tasks.packing.pack`: list of int, the
         pieces; int, how many of them are in segment 0.
+      length: int, S; None for that of the longest.
 
     Returns:
       int32 np.ndarray [3, B, S]: input_ids, input_mask and segment_ids.
     """
-    length = max(len(ids) for ids, _ in packed)
+    length = length or max(len(ids) for ids, _ in packed)
     inputs = np.zeros([3, len(packed), length], np.int32)
     for row, (ids, num_first) in enumerate(packed):
         inputs[0, row, : len(ids)] = ids

@@ -1,0 +1,144 @@
+"""What extract_features.py finds out from its flags, before TensorFlow."""
+
+import os
+
+from bert_tf import common_flags, files, fine_tuning, model_folder, weights_path
+from bert_tf.errors import UserError
+from bert_tf.tasks import packing
+
+
+def check(values, *, is_case_given):
+    """Finds the model and makes the output's folder, once all is well.
+
+    Args:
+      values: dict, flag -> value, those of extract_features.py.
+      is_case_given: bool, whether --do_lower_case was on the command line.
+
+    Returns:
+      pair: fine_tuning.Model; list of int, the layers, as they were given.
+
+    Raises:
+      UserError: a flag or a file is wrong, or they do not go together.
+    """
+    common_flags.check_tpu(
+        values["use_tpu"], values["tpu_name"], values["master"]
+    )
+    layers = parse_layers(values["layers"])
+    packing.require_room(values["max_seq_length"])
+    files.require_file(values["input_file"], "input_file")
+    checkpoint = weights_path.resolve(values["init_checkpoint"])
+    config, config_file = model_folder.choose_config(
+        values["bert_config_file"], checkpoint
+    )
+    check_layers(layers, config, config_file)
+    common_flags.check_sequence_length(
+        values["max_seq_length"], config, config_file
+    )
+    vocab_file, do_lower_case = fine_tuning.choose_vocabulary(
+        values, checkpoint, config, config_file, is_case_given=is_case_given
+    )
+    inputs = {
+        "input_file": values["input_file"],
+        "vocab_file": vocab_file,
+        "bert_config_file": config_file,
+    }
+    prepare_output(values["output_file"], inputs)
+    model = fine_tuning.Model(
+        config=config,
+        checkpoint=checkpoint,
+        vocab_file=vocab_file,
+        do_lower_case=do_lower_case,
+    )
+    return model, layers
+
+
+def parse_layers(text):
+    """Reads --layers.
+
+    Args:
+      text: str, as "-1,-2".
+
+    Returns:
+      list of int.
+
+    Raises:
+      UserError: it is no list of whole numbers.
+    """
+    try:
+        return [int(word) for word in text.split(",")]
+    except ValueError as error:
+        raise UserError(
+            f"--layers={text!r} is no list of whole numbers with commas "
+            "between. Give it as --layers=-1,-2."
+        ) from error
+
+
+def check_layers(layers, config, config_file):
+    """Checks that the model has the layers.
+
+    Args:
+      layers: list of int.
+      config: BertConfig.
+      config_file: str, where it comes from.
+
+    Raises:
+      UserError: it lacks some.
+    """
+    depth = config.num_hidden_layers
+    missing = [i for i in layers if not -depth <= i < depth]
+    if missing:
+        raise UserError(
+            f"--layers names {', '.join(map(str, missing))}, but "
+            f"`num_hidden_layers` in {config_file} is {depth}: layers go from "
+            f"0 to {depth - 1}, or from -1 to {-depth} backwards."
+        )
+
+
+def prepare_output(path, inputs):
+    """Checks that a file can be written, and makes its folder.
+
+    Args:
+      path: str, --output_file.
+      inputs: dict, flag -> path, what must not be overwritten.
+
+    Raises:
+      UserError: it cannot, or it is one of the inputs.
+    """
+    if not path:
+        raise UserError("--output_file must be given.")
+    if files.is_folder(path):
+        raise UserError(
+            f"--output_file={path} is a folder; name the file in it."
+        )
+    require_other(path, inputs)
+    if not files.is_remote(path):
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise UserError(
+                f"--output_file={path} is no plain file. It takes its name "
+                "when it is whole, which a pipe does not allow."
+            )
+        files.make_output_folder(os.path.dirname(path) or ".", "output_file")
+
+
+def require_other(path, inputs):
+    """Checks that an output replaces no input.
+
+    Args:
+      path: str, --output_file.
+      inputs: dict, flag -> path.
+
+    Raises:
+      UserError: it would.
+    """
+    for flag, other in inputs.items():
+        if _is_same(path, other):
+            raise UserError(
+                f"--output_file={path} is --{flag} as well, which it would "
+                "replace. Give another name."
+            )
+
+
+def _is_same(one, other):
+    if files.is_remote(one) or files.is_remote(other):
+        return one == other
+    return os.path.realpath(one) == os.path.realpath(other)
