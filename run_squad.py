@@ -23,11 +23,17 @@ import random
 
 from absl import flags, logging
 
-from bert_tf import common_flags, files, fine_tuning, model_folder
+from bert_tf import (
+    common_flags,
+    export_flags,
+    files,
+    fine_tuning,
+    model_folder,
+)
 from bert_tf.config import BertConfig
 from bert_tf.errors import UserError
 from bert_tf.results import write_results
-from bert_tf.tasks.squad import examples, scores
+from bert_tf.tasks.squad import examples, scores, switches
 from bert_tf.tasks.squad.converter import Conversion
 
 FLAGS = flags.FLAGS
@@ -105,6 +111,7 @@ common_flags.define_count(
     None,
     "With --eval_steps: end after so many evaluations in a row no better.",
 )
+export_flags.define()
 common_flags.define_training_loop()
 common_flags.define_tpu()
 
@@ -130,7 +137,8 @@ def check_flags():
     Raises:
       UserError: names the flag, or the file and place.
     """
-    _check_switches()
+    switches.check(FLAGS.flag_values_dict())
+    _threshold()
     model = fine_tuning.choose_model(
         FLAGS.flag_values_dict(), is_case_given=FLAGS["do_lower_case"].present
     )
@@ -153,43 +161,6 @@ def check_flags():
         predict=predict_examples,
         dataset=dataset,
     )
-
-
-def _check_switches():
-    if not (FLAGS.do_train or FLAGS.do_eval or FLAGS.do_predict):
-        raise UserError(
-            "Give at least one of --do_train, --do_predict and --do_eval."
-        )
-    common_flags.check_tpu(FLAGS.use_tpu, FLAGS.tpu_name, FLAGS.master)
-    for flag, needed in (
-        ("do_train", "train_file"),
-        ("do_train", "output_dir"),
-        ("do_predict", "predict_file"),
-        ("do_predict", "output_dir"),
-        ("do_eval", "predict_file"),
-    ):
-        if FLAGS[flag].value and not FLAGS[needed].value:
-            raise UserError(f"--{flag} needs --{needed}.")
-    for flag, needed in (
-        ("predictions_file", "do_eval"),
-        ("null_odds_file", "predictions_file"),
-        ("null_odds_file", "version_2_with_negative"),
-        ("early_stopping_patience", "eval_steps"),
-        ("eval_steps", "do_train"),
-        ("eval_steps", "predict_file"),
-    ):
-        if FLAGS[flag].value and not FLAGS[needed].value:
-            raise UserError(f"--{flag} does nothing without --{needed}.")
-    if FLAGS.predictions_file and (FLAGS.do_train or FLAGS.do_predict):
-        raise UserError(
-            "--predictions_file is scored by --do_eval alone, without a model: "
-            "drop --do_train and --do_predict, or drop it."
-        )
-    if not (FLAGS.predictions_file or FLAGS.output_dir):
-        raise UserError(
-            "--do_eval without --predictions_file needs --output_dir."
-        )
-    _threshold()
 
 
 def _threshold():
@@ -319,11 +290,32 @@ def train(squad, inputs):
     best.train(squad, inputs.train, settings, schedule, *evaluated)
 
 
+def export_model(squad, threshold):
+    from bert_tf import export
+    from bert_tf.serving.question_answering import QuestionAnswering
+
+    conversion, options = squad.conversion, squad.options
+    served = QuestionAnswering(
+        export.trained_model(squad.job),
+        squad.job.config,
+        vocab_file=conversion.vocab_file,
+        do_lower_case=conversion.do_lower_case,
+        max_seq_length=conversion.max_seq_length,
+        max_query_length=conversion.max_query_length,
+        doc_stride=conversion.doc_stride,
+        n_best_size=options.n_best_size,
+        max_answer_length=options.max_answer_length,
+        version_2_with_negative=options.version_2_with_negative,
+        null_score_diff_threshold=threshold,
+    )
+    export.export(served, FLAGS.export_dir, verify=FLAGS.verify_export)
+
+
 def main():
     if FLAGS.verbose_logging:
         logging.set_verbosity(logging.DEBUG)
     if FLAGS.do_eval and FLAGS.predictions_file:
-        _check_switches()
+        switches.check(FLAGS.flag_values_dict())
         score_predictions()
         return
     inputs = check_flags()
@@ -332,8 +324,13 @@ def main():
     squad = make_files(inputs)
     if FLAGS.do_train:
         train(squad, inputs)
+    threshold = _threshold()
     if FLAGS.do_predict or FLAGS.do_eval:
-        squad.predict(inputs.predict, inputs.dataset, FLAGS.predict_batch_size)
+        threshold = squad.predict(
+            inputs.predict, inputs.dataset, FLAGS.predict_batch_size
+        )
+    if FLAGS.do_export:
+        export_model(squad, threshold)
 
 
 if __name__ == "__main__":

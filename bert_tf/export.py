@@ -61,13 +61,12 @@ def export(served, export_dir, *, verify=True):
 @contextlib.contextmanager
 def _only_warnings():
     """Keeps TensorFlow's news about its own saving out of the log."""
-    logger = logging.get_absl_logger()
-    level = logger.level
-    logger.setLevel("WARNING")
+    verbosity = logging.get_verbosity()
+    logging.set_verbosity(logging.WARNING)
     try:
         yield
     finally:
-        logger.setLevel(level)
+        logging.set_verbosity(verbosity)
 
 
 def trained_model(job):

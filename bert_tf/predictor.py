@@ -21,9 +21,8 @@ from bert_tf.tasks.labels import REGRESSION, Labels, read_labels
 class Prediction(NamedTuple):
     """What a classifier says of a text or pair.
 
-    `label`: str; for several labels those of more than even probability, with
-    commas between; for a regression the number. `probabilities`: dict, label
-    -> float; empty for a regression.
+    `label`: str; of several labels at once all that are likely, with commas
+    between; of a regression the number. `probabilities`: dict, label -> float.
     """
 
     label: str
@@ -33,9 +32,8 @@ class Prediction(NamedTuple):
 class Answer(NamedTuple):
     """What is answered to a question.
 
-    `text`: str, "" for no answer. `start`, `end`: int, the answer is
-    context[start:end]. `probability`: float, of the text among the best
-    ones. `null_probability`: float, that there is no answer.
+    `text`: str, context[start:end]; "" for no answer. `probability`: float, of
+    the text among the best. `null_probability`: float, of no answer.
     """
 
     text: str
@@ -72,12 +70,12 @@ class Predictor:
         Args:
           signatures: dict, name -> function of arrays, see
             `serving.loading.as_arrays`.
-          description: dict, see serving.served.Served.
+          description: dict, see serving.served.Served; it stays an attribute.
           vocab_file: str.
           label_names: tuple of str, of a classifier.
         """
         self._signatures = signatures
-        self._description = description
+        self.description = description
         self._labels = Labels(description.get("label_kind"), label_names)
         self._tokenizer = packing.new_tokenizer(
             vocab_file, description["do_lower_case"]
@@ -146,7 +144,7 @@ class Predictor:
     @property
     def kind(self):
         """str, what the model is: one of `serving.loading.KINDS`."""
-        return self._description["kind"]
+        return self.description["kind"]
 
     def predict(self, texts):
         """Classifies.
@@ -165,7 +163,7 @@ class Predictor:
         name = "probabilities"
         if self._labels.kind == REGRESSION:
             name = "values"
-        rows = self._run_by_length([self._pack(*pair) for pair in pairs], name)
+        rows = self._run_by_length([self.pack(*pair) for pair in pairs], name)
         values = np.reshape(rows, [len(pairs), self._labels.num_outputs])
         labels = predictions.predicted_labels(values, self._labels)
         return [
@@ -248,7 +246,7 @@ class Predictor:
         from bert_tf.feature_extraction import pool  # It imports TensorFlow.
 
         self._require("encoder", "embed")
-        packed = [self._pack(*_as_pair(text)) for text in _as_list(texts)]
+        packed = [self.pack(*_as_pair(text)) for text in _as_list(texts)]
         rows = self._run_by_length(
             packed,
             "sequence_output",
@@ -263,13 +261,17 @@ class Predictor:
                 f"of the kind {self.kind!r}."
             )
 
-    def _pack(self, text_a, text_b):
+    def signature(self, name):
+        """Returns a function (see __init__) of the model by its name (str)."""
+        return self._signatures[name]
+
+    def pack(self, text_a, text_b=None):
         """Returns list of int, the pieces, and int, how many are segment 0."""
         to_ids = self._tokenizer.tokenize_to_ids
         ids, num_first, _ = packing.pack(
             to_ids(text_a),
             to_ids(text_b) if text_b else [],
-            self._description["max_seq_length"],
+            self.description["max_seq_length"],
             self._special_ids,
         )
         return ids, num_first
@@ -287,8 +289,8 @@ class Predictor:
           list of np.ndarray, the output's rows, in the order of `packed`.
         """
         rows = [None] * len(packed)
-        names = self._description["input_names"]
         run = self._signatures["serving_default"]
+        names = self.description["input_names"]
         for batch in by_length([len(ids) for ids, _ in packed]):
             inputs = padded([packed[i] for i in batch])
             values = run(**dict(zip(names, inputs)))[name]

@@ -105,10 +105,13 @@ class SquadFiles:
           dataset: list, the articles they are of, if these have answers; None
             leaves scores out.
           batch_size: int, B.
+
+        Returns:
+          float, the threshold of no answer: the option's, or the best one.
         """
         folder = self.job.output_dir
         records = self._prepare(examples, batch_size)
-        predictions, results, paths = self._answer(
+        predictions, results, paths, threshold = self._answer(
             examples, dataset, records, batch_size, folder
         )
         logging.info(
@@ -121,6 +124,7 @@ class SquadFiles:
             path = os.path.join(folder, "eval_results.txt")
             results["global_step"] = self.job.global_step()
             write_results(path, results)
+        return threshold
 
     def digest(self, dataset):
         """Returns the str that tells these articles, as answered, from others.
@@ -149,7 +153,7 @@ class SquadFiles:
         def measure():
             # What is predicted by the way must not pass for the result.
             with tempfile.TemporaryDirectory() as folder:
-                _, results, _ = self._answer(
+                _, results, *_ = self._answer(
                     examples, dataset, records, batch_size, folder
                 )
             return results
@@ -157,7 +161,7 @@ class SquadFiles:
         return lambda step: best.watch(step, self.job, measure)
 
     def _answer(self, examples, dataset, records, batch_size, folder):
-        """Returns predictions, scores or None, and the paths written."""
+        """Returns predictions, scores or None, paths written, the threshold."""
         options = self.options
         writer = AnswerWriter(
             folder,
@@ -171,12 +175,13 @@ class SquadFiles:
             logits = self._logits(records, batch_size)
             for chunk in group_by_question(questions, logits):
                 writer.add(*chunk)
+        threshold = self._threshold(writer, dataset)
         predictions, paths = writer.finish(
-            null_score_diff_threshold=self._threshold(writer, dataset),
+            null_score_diff_threshold=threshold,
             answer_offsets=options.output_answer_offsets,
         )
         if dataset is None:
-            return predictions, None, paths
+            return predictions, None, paths, threshold
         results = scores.score(
             dataset,
             predictions,
@@ -184,7 +189,7 @@ class SquadFiles:
             null_odds=writer.null_odds,
             best_texts=writer.best_texts,
         )
-        return predictions, results, paths
+        return predictions, results, paths, threshold
 
     def _threshold(self, writer, dataset):
         if self.options.null_score_diff_threshold != scores.AUTO:

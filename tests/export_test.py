@@ -3,7 +3,6 @@
 S=40, D=32, L=2; numbers to 1e-5, as golden results are.
 """
 
-import logging
 import os
 import subprocess
 import sys
@@ -11,6 +10,7 @@ import sys
 import numpy as np
 import pytest
 import tensorflow as tf
+from absl import logging
 
 from bert_tf import distribution, export, models, verify_export
 from bert_tf.checkpoint import load_checkpoint, variable_names
@@ -179,15 +179,24 @@ class _Adder(tf.Module):
         return {"serving_default": {"x": np.float32([1, 2])}}
 
 
-def test_export_takes_the_next_number_and_compares(tmp_path, caplog):
-    caplog.set_level(logging.INFO, logger="absl")
+@pytest.fixture
+def told(caplog):
+    """What the log tells a user, with the verbosity that scripts set."""
+    before = logging.get_verbosity()
+    logging.set_verbosity(logging.INFO)
+    yield caplog
+    logging.set_verbosity(before)
+
+
+def test_export_takes_the_next_number_and_compares(tmp_path, told):
     (tmp_path / "3").mkdir()
     (tmp_path / "notes").mkdir()
     path = export.export(_Adder(), str(tmp_path))
     assert path == str(tmp_path / "4")
     assert sorted(os.listdir(tmp_path)) == ["3", "4", "notes"]
-    assert "loaded in a new process, gives the same" in caplog.text
-    assert caplog.messages[-1] == f"Exported to {path}."
+    compared, exported = told.messages
+    assert "loaded in a new process, gives the same" in compared
+    assert exported == f"Exported to {path}."
 
 
 def test_export_leaves_nothing_that_does_not_agree(tmp_path, monkeypatch):

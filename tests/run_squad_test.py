@@ -208,7 +208,11 @@ def test_google_s_predictions_get_google_s_scores(run, shared_file, tmp_path):
 @pytest.mark.parametrize(
     ("changes", "more", "message"),
     [
-        ({}, [], "at least one of --do_train, --do_predict and --do_eval"),
+        (
+            {},
+            [],
+            "at least one of --do_train, --do_predict, --do_eval and --do_exp",
+        ),
         ({"predict_file": None}, ["--do_predict"], "needs --predict_file"),
         ({}, ["--do_train"], "--do_train needs --train_file"),
         ({"output_dir": None}, ["--do_predict"], "needs --output_dir"),
@@ -243,9 +247,19 @@ def test_google_s_predictions_get_google_s_scores(run, shared_file, tmp_path):
         (
             {"predictions_file": "p.json"},
             ["--do_predict", "--do_eval"],
-            "without a model: drop --do_train and --do_predict",
+            "without a model: drop --do_predict",
         ),
         ({"eval_steps": 2}, ["--do_predict"], "nothing without --do_train"),
+        ({}, ["--do_export"], "--do_export needs --export_dir"),
+        (
+            {
+                "export_dir": "x",
+                "null_score_diff_threshold": "auto",
+                "version_2_with_negative": True,
+            },
+            ["--do_export"],
+            "=auto with --do_export needs --do_predict",
+        ),
     ],
 )
 def test_wrong_flags_are_told_before_tensorflow_starts(
