@@ -21,7 +21,7 @@ import dataclasses
 
 from absl import flags
 
-from bert_tf import common_flags, export_flags, fine_tuning
+from bert_tf import common_flags, export_flags, fine_tuning, hub_module
 from bert_tf.config import BertConfig
 from bert_tf.errors import UserError
 from bert_tf.tasks import columns, labels, packing, registry, task_file
@@ -37,6 +37,12 @@ flags.DEFINE_string(
     "a table of your own, train.tsv, dev.tsv and test.tsv in --data_dir.",
 )
 common_flags.define_fine_tuning(max_seq_length=128)
+flags.DEFINE_string(
+    "bert_hub_module_handle",
+    None,
+    "In place of --init_checkpoint: the folder or the URL of an encoder in the "
+    "form of TensorFlow Hub.",
+)
 flags.DEFINE_bool("do_eval", False, "Evaluate on the development set.")
 common_flags.define_count("eval_batch_size", 8, "Examples in a batch.")
 flags.DEFINE_string("xnli_language", "zh", "XNLI's language.")
@@ -106,6 +112,7 @@ class Inputs:
     """What the flags name, read and checked."""
 
     config: BertConfig
+    init_checkpoint: str | None
     task: registry.Task
     conversion: Conversion
     train: list  # of InputExample
@@ -124,8 +131,12 @@ def check_flags():
       UserError: names the flag, or the file and line.
     """
     _check_switches()
+    init_checkpoint = hub_module.choose_init_checkpoint(
+        FLAGS.init_checkpoint, FLAGS.bert_hub_module_handle
+    )
     model = fine_tuning.choose_model(
-        FLAGS.flag_values_dict(), is_case_given=FLAGS["do_lower_case"].present
+        {**FLAGS.flag_values_dict(), "init_checkpoint": init_checkpoint},
+        is_case_given=FLAGS["do_lower_case"].present,
     )
     folders = model.folders(FLAGS.output_dir, to_train=FLAGS.do_train)
     task, processor = _make_processor(folders)
@@ -146,6 +157,7 @@ def check_flags():
         packing.check_labels(examples, conversion.labels)
     return Inputs(
         config=model.config,
+        init_checkpoint=init_checkpoint,
         task=task,
         conversion=conversion,
         train=train_examples,
@@ -242,7 +254,7 @@ def make_files(inputs):
         output_dir=FLAGS.output_dir,
         strategy=distribution.build_strategy(address),
         use_one_hot_embeddings=FLAGS.use_tpu,
-        init_checkpoint=FLAGS.init_checkpoint,
+        init_checkpoint=inputs.init_checkpoint,
         keep_checkpoint_max=FLAGS.keep_checkpoint_max,
         seed=FLAGS.seed,
     )

@@ -33,6 +33,8 @@ setup(
         "tensorflow-text~=2.20.0",
         # orbit, the training loop. Unpinned, pip walks back to 2.13.
         "tf-models-official~=2.20.0",
+        # A module's URL; tf-models-official brings it anyway.
+        "tensorflow-hub",
         # The progress bar, and the metrics of tasks; tf-models-official brings
         # them anyway.
         "tqdm",

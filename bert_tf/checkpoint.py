@@ -8,12 +8,13 @@ import dataclasses
 
 from absl import logging
 
-from bert_tf import weights_path
+from bert_tf import saved_variables, weights_path
 from bert_tf.checkpoint_io import OBJECT_GRAPH, CheckpointReader
 from bert_tf.errors import UserError
 from bert_tf.heads import Classifier
 from bert_tf.huggingface import HuggingFaceReader
 from bert_tf.model_garden import ModelGardenReader
+from bert_tf.model_garden_search import read_graph
 from bert_tf.variables import has_part_of, is_encoders, is_inner
 from bert_tf.weight_reader import GLOBAL_STEP, listed
 
@@ -103,6 +104,9 @@ def open_checkpoint(path, flag="init_checkpoint"):
         return HuggingFaceReader(path)
     checkpoint = CheckpointReader(path)
     if OBJECT_GRAPH in checkpoint.stored:
+        graph = read_graph(checkpoint)
+        if saved_variables.is_exported(graph):
+            return saved_variables.SavedVariablesReader(checkpoint, graph)
         return ModelGardenReader(checkpoint)
     return checkpoint
 

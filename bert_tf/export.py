@@ -30,7 +30,7 @@ def export(served, export_dir, *, verify=True):
     never sees half of it.
 
     Args:
-      served: serving.served.Served.
+      served: serving.exportable.Exportable.
       export_dir: str, a local folder; made if need be.
       verify: bool, whether to load the export in a new process and compare
         what it gives with what `served` gives, before it gets its name.
@@ -48,7 +48,7 @@ def export(served, export_dir, *, verify=True):
         tempfile.TemporaryDirectory() as (folder),
     ):
         signatures = served.signatures()
-        served.assets = _assets(served.asset_files(), folder)
+        served.keep_assets(_assets(served.asset_files(), folder))
         with _only_warnings():
             tf.saved_model.save(served, beside, signatures=signatures)
         _require_no_python(beside)
@@ -98,12 +98,12 @@ def _next_version(export_dir):
 
 
 def _assets(contents, folder):
-    """Turns dict, name -> bytes, into assets; their files go to `folder`."""
-    assets = []
+    """Turns bytes (dict, by name) into assets; their files go to `folder`."""
+    assets = {}
     for name, content in contents.items():
         path = os.path.join(folder, name)
         files.write_bytes(path, content)
-        assets.append(tf.saved_model.Asset(path))
+        assets[name] = tf.saved_model.Asset(path)
     return assets
 
 

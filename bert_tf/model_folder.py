@@ -8,7 +8,13 @@ import os
 
 from absl import logging
 
-from bert_tf import files, huggingface_config, json_files, weights_path
+from bert_tf import (
+    files,
+    huggingface_config,
+    json_files,
+    saved_model_folder,
+    weights_path,
+)
 from bert_tf.config import BertConfig
 from bert_tf.errors import UserError
 
@@ -40,8 +46,13 @@ def config_beside(checkpoint):
 
 
 def _beside(checkpoint, name):
-    path = os.path.join(os.path.dirname(checkpoint), name)
-    return path if files.is_file(path) else None
+    """Returns a file (path or None) beside weights, a SavedModel's assets."""
+    folders = (
+        os.path.dirname(checkpoint),
+        saved_model_folder.assets_of(checkpoint),
+    )
+    paths = [os.path.join(f, name) for f in folders if f is not None]
+    return next(filter(files.is_file, paths), None)
 
 
 def read_config(path):
@@ -162,26 +173,41 @@ def find_vocabulary(vocab_file, checkpoint):
     if vocab_file:
         files.require_file(vocab_file, "vocab_file")
         return vocab_file
-    beside = _beside(checkpoint, VOCAB_FILE) if checkpoint else None
+    beside = None
+    if checkpoint:
+        beside = _beside(
+            checkpoint, VOCAB_FILE
+        ) or saved_model_folder.find_vocabulary(checkpoint)
     if beside:
         logging.info("--vocab_file is not given; %s is used.", beside)
     return beside
 
 
 def lower_case_beside(places):
-    """Reads what a tokenizer_config.json says of letter case.
+    """Reads what is said of letter case beside a model.
+
+    By a tokenizer_config.json, the description of an export, or a variable of
+    a SavedModel.
 
     Args:
-      places: list of str or None; the first with such a file beside it counts.
+      places: list of str or None; the first that has one of these counts.
 
     Returns:
-      (str, bool): the file, and its `do_lower_case`; None for what is not
-      there.
+      (str, bool): where it is said, and what; None for what is not there.
     """
-    found = [_beside(p, huggingface_config.TOKENIZER_FILE) for p in places if p]
-    path = next((path for path in found if path), None)
-    said = json_files.read_object(path).get("do_lower_case") if path else None
-    return path, said if isinstance(said, bool) else None
+    for place in filter(None, places):
+        for name in (
+            huggingface_config.TOKENIZER_FILE,
+            saved_model_folder.DESCRIPTION_FILE,
+        ):
+            path = _beside(place, name)
+            if path:
+                said = json_files.read_object(path).get("do_lower_case")
+                return path, said if isinstance(said, bool) else None
+        said = saved_model_folder.stored_lower_case(place)
+        if said is not None:
+            return place, said
+    return None, None
 
 
 def choose_lower_case(value, is_given, places):
@@ -192,7 +218,8 @@ def choose_lower_case(value, is_given, places):
       is_given: bool, whether it was on the command line.
       places: list of str or None, the vocabulary and the weights: beside the
         first of them that has one, a tokenizer_config.json, Hugging Face's or
-        one of our training's, says what the model was trained with.
+        one of our training's, or what `lower_case_beside` reads else, says
+        what the model was trained with.
 
     Returns:
       bool: the flag if it was given, else what the file says, else the flag;

@@ -92,8 +92,11 @@ def pack(pieces_a, pieces_b, *, max_seq_length, special_ids, length=None):
     second = input_ids.row_lengths() - first
     segment_ids = tf.concat([_repeated(0, first), _repeated(1, second)], axis=1)
     values = (input_ids, tf.ones_like(input_ids), segment_ids)
+    shape = [None, length]
+    if tf.is_tensor(length):
+        shape = tf.stack([-1, length])  # The same, where it is not yet known.
     return {
-        name: value.to_tensor(0, shape=[None, length])
+        name: value.to_tensor(0, shape=shape)
         for name, value in zip(INPUT_KEYS, values, strict=True)
     }
 

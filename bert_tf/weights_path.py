@@ -4,6 +4,7 @@ A path may be
 
     a 2018 or Model Garden checkpoint's prefix, or one of its files
     a folder that training wrote: the newest checkpoint
+    a SavedModel of an encoder, ours or Model Garden's
     the folder of a release: bert_model.ckpt, bert_config.json, vocab.txt
     a Hugging Face folder: model.safetensors, config.json, vocab.txt
     one of its files: model.safetensors, model.safetensors.index.json
@@ -13,7 +14,12 @@ TensorFlow is not imported here, so that a wrong path is reported at once.
 
 import os
 
-from bert_tf import checkpoint_files, files, safetensors_files
+from bert_tf import (
+    checkpoint_files,
+    files,
+    safetensors_files,
+    saved_model_folder,
+)
 from bert_tf.errors import UserError
 
 RELEASE_PREFIX = "bert_model.ckpt"
@@ -65,6 +71,9 @@ def _resolve_folder(path, flag):
         return checkpoint_files.resolve_checkpoint(path, flag)
     if files.is_file(f"{release}.index"):
         return checkpoint_files.resolve_checkpoint(release, flag)
+    saved_model = saved_model_folder.find_prefix(path)
+    if saved_model:
+        return checkpoint_files.resolve_checkpoint(saved_model, flag)
     for name in (safetensors_files.FILE, safetensors_files.INDEX):
         if files.is_file(os.path.join(path, name)):
             return os.path.join(path, name)

@@ -1,5 +1,6 @@
 """Fixtures of all tests."""
 
+import logging
 import os
 import pathlib
 import subprocess
@@ -12,6 +13,15 @@ import pytest
 
 TESTDATA = pathlib.Path(__file__).parent / "testdata"
 SHARED = pathlib.Path(__file__).parents[2] / "shared"
+
+
+@pytest.fixture(autouse=True)
+def _restored_log_level():
+    """Undoes what tf.saved_model.save does: it sets the level of absl's log."""
+    logger = logging.getLogger("absl")
+    level = logger.level
+    yield
+    logger.setLevel(level)
 
 
 @pytest.fixture

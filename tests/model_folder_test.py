@@ -1,11 +1,12 @@
-"""Tests of what --init_checkpoint may name. No TensorFlow needed."""
+"""Tests of what lies beside weights: bert_tf.model_folder."""
 
 import json
 import logging
 
 import pytest
+import tensorflow as tf
 
-from bert_tf import model_folder
+from bert_tf import checkpoint_io, model_folder
 from bert_tf.config import BertConfig
 from bert_tf.errors import UserError
 
@@ -143,6 +144,40 @@ def test_letter_case_is_the_flag_s_or_the_model_s(
     assert found is chosen
     assert told in caplog.text
     assert bool(caplog.text) == bool(told)
+
+
+def make_saved_model(folder, **assets):
+    """Makes a SavedModel without a graph; returns its checkpoint's prefix."""
+    (folder / "variables").mkdir()
+    (folder / "assets").mkdir()
+    (folder / "saved_model.pb").write_text("some bytes")
+    for name, text in assets.items():
+        (folder / "assets" / name).write_text(text)
+    return make_checkpoint(folder / "variables", "variables")
+
+
+def test_assets_lie_beside_a_saved_model_s_weights(tmp_path):
+    config = BertConfig(vocab_size=61)
+    files = {
+        "bert_config.json": config.to_json_string(),
+        "cased_vocab.tsv": "[PAD]\n",
+        "export.json": '{"do_lower_case": false}',
+    }
+    prefix = make_saved_model(tmp_path, **files)
+    path = str(tmp_path / "assets" / "bert_config.json")
+    assert model_folder.choose_config(None, prefix) == (config, path)
+    vocab_file = model_folder.choose_vocabulary(None, prefix)
+    assert vocab_file == str(tmp_path / "assets" / "cased_vocab.tsv")
+    for place in (prefix, vocab_file):
+        assert not model_folder.choose_lower_case(True, False, [place])
+
+
+def test_the_letter_case_of_a_model_garden_module(tmp_path):
+    prefix = make_saved_model(tmp_path)
+    name = "do_lower_case/.ATTRIBUTES/VARIABLE_VALUE"
+    checkpoint_io.write(prefix, {name: tf.constant(False)})
+    places = ["vocab.txt", prefix]
+    assert not model_folder.choose_lower_case(True, False, places)
 
 
 @pytest.mark.parametrize("do_lower_case", [True, False])

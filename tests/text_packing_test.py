@@ -52,8 +52,9 @@ def test_pack_pads_to_the_longest_row():
     }
 
 
-def test_pack_pads_to_a_given_length():
-    packed = _pack([[7]], [[8, 9]], max_seq_length=6, length=8)
+@pytest.mark.parametrize("length", [8, tf.constant(8)])
+def test_pack_pads_to_a_given_length(length):
+    packed = _pack([[7]], [[8, 9]], max_seq_length=6, length=length)
     assert packed == {
         "input_ids": [[CLS_ID, 7, SEP_ID, 8, 9, SEP_ID, 0, 0]],
         "input_mask": [[1] * 6 + [0] * 2],

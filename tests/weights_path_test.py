@@ -45,6 +45,13 @@ def test_a_hugging_face_folder_and_its_file(tmp_path, name):
     assert weights_path.is_safetensors(path)
 
 
+def test_a_saved_model_s_variables(tmp_path):
+    (tmp_path / "variables").mkdir()
+    make_file(tmp_path, "saved_model.pb")
+    prefix = make_checkpoint(tmp_path / "variables", "variables")
+    assert weights_path.resolve(tmp_path) == prefix
+
+
 def test_a_2018_checkpoint_comes_before_safetensors(tmp_path):
     make_file(tmp_path, "model.safetensors")
     prefix = make_checkpoint(tmp_path, "bert_model.ckpt")

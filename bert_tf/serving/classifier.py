@@ -6,7 +6,8 @@ B batch, S sequence length, L outputs (labels; 1 for a regression)
 import numpy as np
 import tensorflow as tf
 
-from bert_tf.serving.served import ANY_TEXTS, SAMPLE_TEXTS, Served
+from bert_tf.serving.exportable import SAMPLE_TEXTS
+from bert_tf.serving.served import ANY_TEXTS, Served
 from bert_tf.tasks.labels import CLASSIFICATION, LABELS_FILE, REGRESSION
 
 

@@ -3,9 +3,7 @@
 import os
 
 from bert_tf.errors import UserError
-
-# The asset that tells what an export is.
-DESCRIPTION_FILE = "export.json"
+from bert_tf.saved_model_folder import DESCRIPTION_FILE
 
 
 def find_export(path):

@@ -4,14 +4,13 @@ B batch, S sequence length
 """
 
 import functools
-import json
 
 import tensorflow as tf
 
 from bert_tf import files, text_packing
 from bert_tf.encoder import INPUT_KEYS
 from bert_tf.model_folder import CONFIG_FILE, VOCAB_FILE
-from bert_tf.serving.exported import DESCRIPTION_FILE
+from bert_tf.serving.exportable import SAMPLE_TEXTS, Exportable
 from bert_tf.text import TextTokenizer
 from bert_tf.vocabulary import load_vocab, require_special_tokens
 
@@ -20,7 +19,7 @@ SPECIAL_TOKENS = ("[UNK]", "[CLS]", "[SEP]")
 ANY_TEXTS = tf.TensorSpec([None], tf.string)
 
 
-class Served(tf.Module):
+class Served(Exportable):
     """A model and the functions by which it is called from outside.
 
     A kind of model is a subclass, which defines
@@ -32,7 +31,6 @@ class Served(tf.Module):
         samples         name -> inputs to compare an export by
     """
 
-    kind = None
     input_names = INPUT_KEYS
 
     def __init__(
@@ -76,25 +74,24 @@ class Served(tf.Module):
         return self._run(inputs)
 
     def description(self):
-        """Returns the dict that the export's description holds."""
+        """See Exportable."""
         return {
-            "kind": self.kind,
+            **super().description(),
             "do_lower_case": self.do_lower_case,
             "max_seq_length": self.max_seq_length,
             "input_names": self.input_names,
         }
 
     def asset_files(self):
-        """Returns the files that go with the model: dict, name -> bytes."""
-        description = json.dumps(self.description(), indent=2, sort_keys=True)
+        """See Exportable."""
         return {
-            DESCRIPTION_FILE: f"{description}\n".encode(),
+            **super().asset_files(),
             CONFIG_FILE: self.config.to_json_string().encode(),
             VOCAB_FILE: files.read_bytes(self.vocab_file),
         }
 
     def signatures(self):
-        """Returns the functions of an export: dict, name -> function."""
+        """See Exportable."""
         return {
             "serving_default": self._from_pieces(),
             "serving_examples": self._from_examples(),
@@ -149,11 +146,7 @@ class Served(tf.Module):
         )
 
     def samples(self):
-        """Returns inputs to compare an export by.
-
-        Returns:
-          dict, a signature's name -> dict, an input's name -> np.ndarray.
-        """
+        """See Exportable."""
         inputs = self.pack(tf.constant(SAMPLE_TEXTS))
         inputs = {name: value.numpy() for name, value in inputs.items()}
         whole = self.pack(tf.constant(SAMPLE_TEXTS), length=self.max_seq_length)
@@ -161,14 +154,6 @@ class Served(tf.Module):
             "serving_default": inputs,
             "serving_examples": {"examples": _examples(whole)},
         }
-
-
-# Of several lengths and scripts; one is empty.
-SAMPLE_TEXTS = (
-    "The quick brown fox jumps over the lazy dog.",
-    "",
-    "Naïve café: ΟΔΟΣ, 中文, 한국어 & \U0001f600!",
-)
 
 
 def _examples(inputs):
