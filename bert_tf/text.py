@@ -35,6 +35,22 @@ class TextPieces(NamedTuple):
     is_first: tf.RaggedTensor
 
 
+class TextLetters(NamedTuple):
+    """What is left of texts once words are apart; all int32.
+
+    `code_points`: [B, (letters)], without the blanks between words. `chars`:
+    [B, (letters)], which character of its text each is from. `is_first`: [B,
+    (letters)], 1 for the first of a word, else 0. `piece_starts`, `piece_ends`:
+    [B, (pieces)], a piece's first letter, and what comes after its last.
+    """
+
+    code_points: tf.RaggedTensor
+    chars: tf.RaggedTensor
+    is_first: tf.RaggedTensor
+    piece_starts: tf.RaggedTensor
+    piece_ends: tf.RaggedTensor
+
+
 class _Words(NamedTuple):
     """The symbols within words, and the words."""
 
@@ -68,7 +84,7 @@ class TextTokenizer(tf.Module):
             default_value=-1,
         )
         self._piece_ids = tf.constant(tries.piece_ids)
-        self._unknown_id = vocab["[UNK]"]
+        self.unknown_id = vocab["[UNK]"]
 
     def tokenize(self, texts):
         """Splits texts into pieces.
@@ -83,6 +99,17 @@ class TextTokenizer(tf.Module):
 
     def tokenize_with_offsets(self, texts):
         """Splits texts (string [B], UTF-8) into pieces; returns TextPieces."""
+        return self.tokenize_with_letters(texts)[0]
+
+    def tokenize_with_letters(self, texts):
+        """Splits texts into pieces, and tells what these are made of.
+
+        Args:
+          texts: string [B], UTF-8.
+
+        Returns:
+          pair: TextPieces, TextLetters.
+        """
         words = _split(self._characters(texts))
         piece_ids = self._find_pieces(words)
         at = tf.where(piece_ids != _NONE)[:, 0]  # int64 [pieces]
@@ -91,21 +118,28 @@ class TextTokenizer(tf.Module):
         # The pieces of a word follow each other without a gap.
         next_at = tf.concat([at32[1:], [tf.size(piece_ids)]], axis=0)
         next_at = next_at[: tf.size(at32)]
-        last = tf.minimum(next_at, tf.gather(words.ends, word)) - 1
-        text = tf.gather(words.texts, at)
-
-        def by_text(values):
-            return tf.RaggedTensor.from_value_rowids(
-                values, tf.cast(text, tf.int64), tf.size(texts, tf.int64)
-            )
-
-        return TextPieces(
-            ids=by_text(tf.gather(piece_ids, at)),
-            starts=by_text(tf.gather(words.chars, at)),
-            ends=by_text(tf.gather(words.chars, last) + 1),
-            is_first=by_text(
-                tf.cast(at32 == tf.gather(words.starts, word), tf.int32)
-            ),
+        ends = tf.minimum(next_at, tf.gather(words.ends, word))
+        by_letter = _by_text(words.texts, texts)
+        by_piece = _by_text(tf.gather(words.texts, at), texts)
+        letters = by_letter(words.code_points)
+        before = tf.cast(letters.row_starts(), tf.int32)
+        before = tf.gather(before, tf.gather(words.texts, at))
+        word_starts = tf.gather(words.starts, words.words)
+        is_first = tf.cast(
+            tf.range(tf.size(piece_ids)) == word_starts, tf.int32
+        )
+        pieces = TextPieces(
+            ids=by_piece(tf.gather(piece_ids, at)),
+            starts=by_piece(tf.gather(words.chars, at)),
+            ends=by_piece(tf.gather(words.chars, ends - 1) + 1),
+            is_first=by_piece(tf.gather(is_first, at)),
+        )
+        return pieces, TextLetters(
+            code_points=tf.cast(letters, tf.int32),
+            chars=by_letter(words.chars),
+            is_first=by_letter(is_first),
+            piece_starts=by_piece(at32 - before),
+            piece_ends=by_piece(ends - before),
         )
 
     def _find_pieces(self, words):
@@ -183,8 +217,16 @@ class TextTokenizer(tf.Module):
         is_unknown = tf.gather((not_found > 0) | is_long, words.words)
         places = tf.range(tf.size(found))
         is_start = places == tf.gather(words.starts, words.words)
-        unknown = tf.where(is_start, self._unknown_id, _NONE)
+        unknown = tf.where(is_start, self.unknown_id, _NONE)
         return tf.where(is_unknown, unknown, found)
+
+
+def _by_text(rows, texts):
+    """Returns a function that makes [..] a ragged [B, (..)]; rows: int32."""
+    rows = tf.cast(rows, tf.int64)
+    return lambda values: tf.RaggedTensor.from_value_rowids(
+        values, rows, tf.size(texts, tf.int64)
+    )
 
 
 def _split(symbols):

@@ -69,6 +69,9 @@ LEVELS = [
         "text_characters",
         "text",
         "text_packing",
+        "text_windows",
+        "text_spans",
+        "text_answers",
     },
     # Optimising and keeping.
     {

@@ -1,0 +1,224 @@
+"""A model that answers questions, as it is served.
+
+B batch (of windows, or of questions), S sequence length, W windows
+"""
+
+import numpy as np
+import tensorflow as tf
+
+from bert_tf import text_answers, text_windows
+from bert_tf.errors import UserError
+from bert_tf.serving.served import ANY_TEXTS, Served
+from bert_tf.tasks.squad.windows import require_room
+from bert_tf.text_spans import Spans
+
+# The model takes so many windows at a time, however long a context is.
+_WINDOWS_AT_A_TIME = 32
+
+
+class QuestionAnswering(Served):
+    """Answers questions from contexts.
+
+    Outputs from pieces: `start_logits`, `end_logits`, float32 [B, S].
+
+    From text, a `question` and a `context` (string [B], UTF-8) in windows of
+    `max_seq_length`: `answer`, string [B]; `start_char`, `end_char`, int32 [B];
+    `probability`, `null_probability`, float32 [B].
+
+    The answer is that of predictions.json, letter for letter, and so are the
+    probabilities those of answers.json. It is context[start_char:end_char], in
+    characters, bytes that are not UTF-8 left out, with one blank for any blank,
+    tab, CR, LF and U+202F in a row. No answer, as version 2 has it, is "", from
+    0 to 0, with `probability` equal to `null_probability`.
+
+    In version 1 every `null_probability` is 0. Where no span of the context can
+    be an answer, 2018 then says "empty", and so does this, from 0 to 0 with
+    probability 1; the one exception is a context without a word, which has the
+    answer "". Logits that are not finite are an error.
+    """
+
+    kind = "question_answering"
+
+    def __init__(
+        self,
+        model,
+        config,
+        *,
+        max_query_length=64,
+        doc_stride=128,
+        n_best_size=20,
+        max_answer_length=30,
+        version_2_with_negative=False,
+        null_score_diff_threshold=0.0,
+        **others,
+    ):
+        """Stores its arguments, most of them flags of run_squad.py.
+
+        Args:
+          model: tf_keras.Model, see `models.question_answering_model`.
+          config: BertConfig.
+          max_query_length: int, pieces; the rest of a question is cut off.
+          doc_stride: int, pieces from one window's start to the next one's.
+          n_best_size: int.
+          max_answer_length: int, pieces.
+          version_2_with_negative: bool, whether there may be no answer.
+          null_score_diff_threshold: float; there is none where its score is
+            higher by more. Without a meaning for version 1.
+          others: see Served.
+
+        Raises:
+          UserError: a number is too small; and see Served.
+        """
+        require_room(others["max_seq_length"], max_query_length, doc_stride)
+        _require_count("n_best_size", n_best_size)
+        _require_count("max_answer_length", max_answer_length)
+        super().__init__(model, config, **others)
+        self.max_query_length = max_query_length
+        self.doc_stride = doc_stride
+        self.n_best_size = n_best_size
+        self.max_answer_length = max_answer_length
+        self.version_2_with_negative = version_2_with_negative
+        self.null_score_diff_threshold = float(null_score_diff_threshold)
+
+    def description(self):
+        """See Served."""
+        return {
+            **super().description(),
+            "max_query_length": self.max_query_length,
+            "doc_stride": self.doc_stride,
+            "n_best_size": self.n_best_size,
+            "max_answer_length": self.max_answer_length,
+            "version_2_with_negative": self.version_2_with_negative,
+            "null_score_diff_threshold": self.null_score_diff_threshold,
+        }
+
+    def signatures(self):
+        """See Served."""
+        return {**super().signatures(), "serving_text": self._from_texts()}
+
+    def _from_texts(self):
+        @tf.function(input_signature=[ANY_TEXTS, ANY_TEXTS])
+        def serving_text(question, context):
+            return self.answer(question, context)
+
+        return serving_text
+
+    def answer(self, questions, contexts):
+        """Answers questions.
+
+        Args:
+          questions: string [B].
+          contexts: string [B].
+
+        Returns:
+          dict of what the class names.
+        """
+        windows, spans = self._read(questions, contexts)
+        logits = self._run_windows(windows.inputs)
+        num_questions = tf.size(questions)
+        candidates = text_answers.choose(
+            windows,
+            *logits,
+            n_best_size=self.n_best_size,
+            max_answer_length=self.max_answer_length,
+        )
+        found = text_answers.find_texts(
+            candidates, spans, num_questions, self.n_best_size
+        )
+        null = {}
+        if self.version_2_with_negative:
+            null = {
+                "scores": text_answers.null_scores(
+                    windows, *logits, num_questions
+                ),
+                "threshold": self.null_score_diff_threshold,
+            }
+        return text_answers.best_answers(
+            found, windows, num_questions, self.n_best_size, **null
+        )
+
+    def _read(self, questions, contexts):
+        """Returns the Windows, and the Spans of the contexts."""
+        # Together, since short texts take hardly less time than long ones.
+        both = self.tokenizer.tokenize_with_letters(
+            tf.concat([questions, contexts], axis=0)
+        )
+        num_questions = tf.size(questions)
+        question_ids = both[0].ids[:num_questions]
+        pieces, letters = (
+            type(part)(*(column[num_questions:] for column in part))
+            for part in both
+        )
+        windows = text_windows.cut(
+            question_ids,
+            pieces.ids,
+            special_ids=self.special_ids,
+            max_seq_length=self.max_seq_length,
+            max_query_length=self.max_query_length,
+            doc_stride=self.doc_stride,
+        )
+        spans = Spans(contexts, pieces, letters, self.tokenizer.unknown_id)
+        return windows, spans
+
+    def _run_windows(self, inputs):
+        """Runs the model on some windows after the other.
+
+        Args:
+          inputs: dict of INPUT_KEYS to int32 [W, S].
+
+        Returns:
+          pair of float32 [W, S], start and end logits.
+        """
+        num_windows = tf.shape(inputs["input_ids"])[0]
+
+        def run(begin, start_logits, end_logits):
+            end = begin + _WINDOWS_AT_A_TIME
+            some = {name: value[begin:end] for name, value in inputs.items()}
+            outputs = self.call_model(some)
+            return (
+                end,
+                tf.concat([start_logits, outputs["start_logits"]], axis=0),
+                tf.concat([end_logits, outputs["end_logits"]], axis=0),
+            )
+
+        rows = tf.TensorShape([None, self.max_seq_length])
+        nothing = tf.zeros([0, self.max_seq_length])
+        _, *logits = tf.while_loop(
+            lambda begin, start_logits, end_logits: begin < num_windows,
+            run,
+            (0, nothing, nothing),
+            shape_invariants=(tf.TensorShape([]), rows, rows),
+        )
+        return [tf.debugging.check_numerics(x, _DIVERGED) for x in logits]
+
+    def samples(self):
+        """See Served."""
+        long = " ".join(
+            f"In the year {year} it rained for {year % 30} days."
+            for year in range(1500, 1500 + self.max_seq_length // 3)
+        )
+        rows = (
+            ("When did it rain for 9 days?", long),
+            ("What did the fox do?", "The quick fox jumps\nover the dog."),
+            ("Who?", ""),
+            ("गंगा कहाँ है?", "गंगा नदी  भारत में है। 恒河在印度。 Nàïve!"),
+        )
+        questions, contexts = zip(*rows)
+        return {
+            **super().samples(),
+            "serving_text": {
+                "question": np.array([text.encode() for text in questions]),
+                "context": np.array([text.encode() for text in contexts]),
+            },
+        }
+
+
+_DIVERGED = (
+    "The logits are not finite numbers, so the model has diverged: train it "
+    "anew with a lower learning rate, or export another checkpoint."
+)
+
+
+def _require_count(flag, value):
+    if value < 1:
+        raise UserError(f"--{flag}={value} must be 1 or more.")

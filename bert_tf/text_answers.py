@@ -1,0 +1,300 @@
+"""Logits to answers inside a graph, exactly as in 2018.
+
+B questions · W windows of them all · S max_seq_length · K n_best_size (or S if
+that is less) · C candidates of all questions: spans of pieces · U texts
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+# The texts of so many candidates of a question are looked at together: mostly
+# enough, since few occur twice.
+_BLOCK = 48
+
+# 2018's answer where no span can be one.
+NO_CANDIDATE = "empty"
+
+
+class Candidates(NamedTuple):
+    """Spans that may be answers, those of a question together, best first.
+
+    `questions`: int32 [C]. `first_pieces`, `last_pieces`: int32 [C], among the
+    pieces of all contexts. `start_logits`, `end_logits`: float64 [C].
+    """
+
+    questions: tf.Tensor
+    first_pieces: tf.Tensor
+    last_pieces: tf.Tensor
+    start_logits: tf.Tensor
+    end_logits: tf.Tensor
+
+
+class Texts(NamedTuple):
+    """Texts that may be answers, each once a question, best first in it.
+
+    `questions`: int32 [U]. `texts`: string [U]. `start_chars`, `end_chars`:
+    int32 [U], see text_spans.Places. `start_logits`, `end_logits`: float64 [U].
+    """
+
+    questions: tf.Tensor
+    texts: tf.Tensor
+    start_chars: tf.Tensor
+    end_chars: tf.Tensor
+    start_logits: tf.Tensor
+    end_logits: tf.Tensor
+
+
+def _take(columns, at):
+    """Returns a tuple of tensors with just the rows `at` of each."""
+    return type(columns)(*(tf.gather(column, at) for column in columns))
+
+
+def choose(
+    windows, start_logits, end_logits, *, n_best_size, max_answer_length
+):
+    """Chooses and sorts the candidates.
+
+    Args:
+      windows: text_windows.Windows.
+      start_logits: float32 [W, S].
+      end_logits: float32 [W, S].
+      n_best_size: int, at least 1.
+      max_answer_length: int, at least 1, pieces.
+
+    Returns:
+      Candidates. Equally good ones of a question stand in the order of the
+      windows, then of the starts' ranks, then of the ends'.
+
+    Source: `write_predictions` in run_squad.py (2018); see
+      tasks.squad.candidates.
+    """
+    num_best = tf.minimum(n_best_size, tf.shape(start_logits)[1])
+    best_starts = tf.math.top_k(start_logits, num_best)  # [W, K]
+    best_ends = tf.math.top_k(end_logits, num_best)
+    starts, ends = best_starts.indices, best_ends.indices
+    may_start = tf.gather(windows.may_start, starts, batch_dims=1)
+    may_end = tf.gather(windows.may_end, ends, batch_dims=1)
+    more = ends[:, tf.newaxis, :] - starts[:, :, tf.newaxis]  # [W, K, K]
+    fits = (more >= 0) & (more < max_answer_length)
+    fits &= may_start[:, :, tf.newaxis] & may_end[:, tf.newaxis, :]
+    window, start_rank, end_rank = tf.unstack(tf.where(fits), axis=1)  # [C]
+    start_at = tf.stack([window, start_rank], axis=1)
+    end_at = tf.stack([window, end_rank], axis=1)
+    shift = tf.gather(windows.first_pieces - windows.offsets, window)
+    candidates = Candidates(
+        questions=tf.gather(windows.questions, window),
+        first_pieces=tf.gather_nd(starts, start_at) + shift,
+        last_pieces=tf.gather_nd(ends, end_at) + shift,
+        start_logits=_pick(best_starts.values, start_at),
+        end_logits=_pick(best_ends.values, end_at),
+    )
+    scores = candidates.start_logits + candidates.end_logits
+    order = tf.argsort(scores, direction="DESCENDING", stable=True)
+    return _by_question(_take(candidates, order))
+
+
+def _pick(logits, at):
+    # 2018 added and compared in float64.
+    return tf.cast(tf.gather_nd(logits, at), tf.float64)
+
+
+def _by_question(columns):
+    return _take(columns, tf.argsort(columns.questions, stable=True))
+
+
+def _count(questions, num_questions):
+    """Returns int32 [B], how often each stands in `questions` (int32)."""
+    return tf.math.bincount(questions, minlength=num_questions)
+
+
+def _ranks(questions, num_questions):
+    """Returns int32 as `questions`, which do not fall: 0, 1, ... in each."""
+    before = tf.cumsum(_count(questions, num_questions), exclusive=True)
+    return tf.range(tf.size(questions)) - tf.gather(before, questions)
+
+
+def find_texts(candidates, spans, num_questions, n_best_size):
+    """Finds the best texts of each question.
+
+    Args:
+      candidates: Candidates.
+      spans: text_spans.Spans.
+      num_questions: int32 [], B.
+      n_best_size: int, so many texts a question are wanted; more may be found.
+
+    Returns:
+      Texts.
+
+    Source: `write_predictions` in run_squad.py (2018); see `n_best` in
+      tasks.squad.answers.
+    """
+    ranks = _ranks(candidates.questions, num_questions)
+
+    def wanted(begin, found):
+        """Marks candidates not yet looked at, of questions that want more."""
+        lacks = _count(found.questions, num_questions) < n_best_size
+        return (ranks >= begin) & tf.gather(lacks, candidates.questions)
+
+    def look(begin, found):
+        is_next = wanted(begin, found) & (ranks < begin + _BLOCK)
+        some = _take(candidates, tf.where(is_next)[:, 0])
+        places = spans.find(some.first_pieces, some.last_pieces)
+        more = Texts(
+            questions=some.questions,
+            texts=spans.texts(places),
+            start_chars=places.start_chars,
+            end_chars=places.end_chars,
+            start_logits=some.start_logits,
+            end_logits=some.end_logits,
+        )
+        both = Texts(*(tf.concat(pair, axis=0) for pair in zip(found, more)))
+        return begin + _BLOCK, _take(both, _first_of_each(both))
+
+    kinds = (tf.int32, tf.string, tf.int32, tf.int32, tf.float64, tf.float64)
+    nothing = Texts(*(tf.zeros([0], kind) for kind in kinds))
+    _, found = tf.while_loop(
+        lambda begin, found: tf.reduce_any(wanted(begin, found)),
+        look,
+        (0, nothing),
+        shape_invariants=(
+            tf.TensorShape([]),
+            Texts(*[tf.TensorShape([None])] * len(kinds)),
+        ),
+    )
+    return _by_question(found)
+
+
+def _first_of_each(found):
+    """Returns int32: where each text of a question stands first in Texts."""
+    numbers = tf.strings.as_string(found.questions)
+    keys = tf.strings.join([numbers, found.texts], separator=" ")
+    unique = tf.unique(keys)
+    return tf.math.unsorted_segment_min(
+        tf.range(tf.size(keys)), unique.idx, tf.size(unique.y)
+    )
+
+
+def null_scores(windows, start_logits, end_logits, num_questions):
+    """Finds the least score of no answer.
+
+    Args:
+      windows: text_windows.Windows.
+      start_logits: float32 [W, S].
+      end_logits: float32 [W, S].
+      num_questions: int32 [], B.
+
+    Returns:
+      float64 [B]; 0 for a question without a window.
+    """
+    scores = tf.cast(start_logits[:, 0], tf.float64)
+    scores += tf.cast(end_logits[:, 0], tf.float64)
+    least = tf.math.unsorted_segment_min(
+        scores, windows.questions, num_questions
+    )
+    counts = _count(windows.questions, num_questions)
+    return tf.where(counts > 0, least, 0.0)
+
+
+def best_answers(found, windows, num_questions, n_best_size, **null):
+    """Picks the answers.
+
+    Args:
+      found: Texts, at least `n_best_size` a question if there are so many.
+      windows: text_windows.Windows.
+      num_questions: int32 [], B.
+      n_best_size: int, at least 1.
+      null: of SQuAD 2.0, where there may be no answer: `scores`, float64 [B],
+        see `null_scores`; `threshold`, float, there is no answer where its
+        score is higher by more.
+
+    Returns:
+      dict: `answer`, string [B]; `start_char`, `end_char`, int32 [B];
+      `probability`, `null_probability`, float32 [B]. They are those of
+      tasks.squad.answers.Answer, once decided. Without an answer the text is
+      empty, from 0 to 0, and its probability that of no answer. Of SQuAD 1.1
+      every `null_probability` is 0; with no text found, a question has
+      NO_CANDIDATE, from 0 to 0, with probability 1, or "" if it has no window.
+
+    Source: `write_predictions` in run_squad.py (2018).
+    """
+    null_scores, no_answer = null.get("scores"), ""
+    if null_scores is None:
+        counts = _count(windows.questions, num_questions)
+        no_answer = tf.where(counts > 0, NO_CANDIDATE, "")
+    kept = _take(
+        found, _among_the_best(found, num_questions, n_best_size, null_scores)
+    )
+    probabilities, null_probabilities = _softmax(
+        kept, num_questions, null_scores
+    )
+    counts = _count(kept.questions, num_questions)
+    first = tf.cumsum(counts, exclusive=True)
+    best = Texts(*(tf.gather(_padded(column), first) for column in kept))
+    has_text = counts > 0
+    if null_scores is not None:
+        odds = null_scores - best.start_logits - best.end_logits
+        has_text &= odds <= null["threshold"]
+    probability = tf.where(
+        has_text, tf.gather(_padded(probabilities), first), null_probabilities
+    )
+    if null_scores is None:
+        null_probabilities = tf.zeros_like(null_probabilities)
+    return {
+        "answer": tf.where(has_text, best.texts, no_answer),
+        "start_char": tf.where(has_text, best.start_chars, 0),
+        "end_char": tf.where(has_text, best.end_chars, 0),
+        "probability": tf.cast(probability, tf.float32),
+        "null_probability": tf.cast(null_probabilities, tf.float32),
+    }
+
+
+def _among_the_best(found, num_questions, n_best_size, null_scores):
+    """Returns int64, which of Texts are among the n best of their question."""
+    ranks = _ranks(found.questions, num_questions)
+    sizes = tf.fill([num_questions], n_best_size)
+    if null_scores is not None:
+        # No answer takes a place from those that come after it. After all of
+        # the n best, it is added to them.
+        scores = found.start_logits + found.end_logits
+        is_before = scores >= tf.gather(null_scores, found.questions)
+        is_before &= ranks < n_best_size
+        num_before = tf.math.unsorted_segment_sum(
+            tf.cast(is_before, tf.int32), found.questions, num_questions
+        )
+        sizes = tf.where(num_before < n_best_size, n_best_size - 1, sizes)
+    return tf.where(ranks < tf.gather(sizes, found.questions))[:, 0]
+
+
+def _padded(column):
+    """Adds a row, so that what has none of its own finds one."""
+    return tf.concat([column, tf.zeros([1], column.dtype)], axis=0)
+
+
+def _softmax(kept, num_questions, null_scores):
+    """Makes probabilities of each question's scores.
+
+    Args:
+      kept: Texts.
+      num_questions: int32 [], B.
+      null_scores: float64 [B], one more score of each; or None.
+
+    Returns:
+      pair of float64: [U]; and [B], without `null_scores` 1 for a question that
+      has no text, else 0.
+    """
+    questions = kept.questions
+    scores = kept.start_logits + kept.end_logits
+    greatest = tf.math.unsorted_segment_max(scores, questions, num_questions)
+    if null_scores is None:
+        has_text = _count(questions, num_questions) > 0
+        lowest = tf.constant(-np.inf, tf.float64)
+        null_scores = tf.where(has_text, lowest, 0.0)
+    greatest = tf.maximum(greatest, null_scores)
+    powers = tf.exp(scores - tf.gather(greatest, questions))
+    null_powers = tf.exp(null_scores - greatest)
+    totals = null_powers + tf.math.unsorted_segment_sum(
+        powers, questions, num_questions
+    )
+    return powers / tf.gather(totals, questions), null_powers / totals
