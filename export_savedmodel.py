@@ -69,7 +69,7 @@ def check_flags():
 
 def make_served():
     """Returns the serving.served.Served of what the flags name."""
-    from bert_tf.serving import loading
+    from bert_tf.serving import hub_preprocessor, loading
 
     values = {
         name: FLAGS[name].value
@@ -81,7 +81,8 @@ def make_served():
     if FLAGS.kind == "masked_lm":
         values["top_k"] = FLAGS.top_k
     if FLAGS.kind == _PREPROCESSOR:
-        return loading.make_preprocessor(**values)
+        defaults = {"do_lower_case": True, "max_seq_length": 128}
+        return hub_preprocessor.HubPreprocessor(**{**defaults, **values})
     return loading.open_served(FLAGS.kind, FLAGS.init_checkpoint, **values)
 
 

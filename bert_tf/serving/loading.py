@@ -12,27 +12,44 @@ from bert_tf import (
     weights_path,
 )
 from bert_tf.checkpoint import load_checkpoint
+from bert_tf.encoder import BertEncoder
 from bert_tf.errors import UserError
 from bert_tf.serving.classifier import Classifier
+from bert_tf.serving.hub_encoder import HubEncoder
 from bert_tf.serving.masked_lm import MaskedLanguageModel
+from bert_tf.serving.question_answering import QuestionAnswering
 from bert_tf.tasks.labels import LABELS_FILE, read_stored
 
 _FLAG = "init_checkpoint"
 
+# run_squad.py's default.
+_LONGEST_WINDOW = 384
 
-def open_served(kind, path, **given):
+
+def open_served(
+    kind,
+    path,
+    *,
+    bert_config_file=None,
+    vocab_file=None,
+    do_lower_case=None,
+    max_seq_length=None,
+    **options,
+):
     """Makes a model that is served of a checkpoint.
 
     Args:
       kind: str, a key of KINDS.
       path: str, weights of any format, see `weights_path`.
-      given: what is not to be found beside the weights, or another value of
-        it: bert_config_file, vocab_file: str; do_lower_case: bool;
-        max_seq_length: int, by default as long as the model goes; and what the
-        kind's class takes.
+      bert_config_file, vocab_file: str, or None for what lies beside the
+        weights; an encoder may be without vocabulary.
+      do_lower_case: bool, or None for what is said beside them, else true.
+      max_seq_length: int, or None: as long as the model goes; of question
+        answering 384 at most.
+      options: what the kind's class takes.
 
     Returns:
-      serving.served.Served.
+      serving.exportable.Exportable.
 
     Raises:
       UserError: something is missing, or does not fit.
@@ -43,29 +60,32 @@ def open_served(kind, path, **given):
         )
     checkpoint = weights_path.resolve(path, _FLAG)
     config, config_file = model_folder.choose_config(
-        given.pop("bert_config_file", None), checkpoint
+        bert_config_file, checkpoint
     )
-    lower_case = given.pop("do_lower_case", None)
-    flags = {
-        "vocab_file": given.pop("vocab_file", None),
-        "do_lower_case": True if lower_case is None else lower_case,
-    }
-    vocab_file, do_lower_case = fine_tuning.choose_vocabulary(
-        flags,
-        checkpoint,
-        config,
-        config_file,
-        is_case_given=lower_case is not None,
-    )
-    max_seq_length = given.pop("max_seq_length", config.max_position_embeddings)
-    common_flags.check_sequence_length(max_seq_length, config, config_file)
+    if max_seq_length:
+        common_flags.check_sequence_length(max_seq_length, config, config_file)
+    if (
+        kind != "encoder"
+        or vocab_file
+        or model_folder.find_vocabulary(None, checkpoint)
+    ):
+        vocab_file, do_lower_case = fine_tuning.choose_vocabulary(
+            {
+                "vocab_file": vocab_file,
+                "do_lower_case": do_lower_case in (None, True),
+            },
+            checkpoint,
+            config,
+            config_file,
+            is_case_given=do_lower_case is not None,
+        )
     return KINDS[kind](
         checkpoint,
         config,
         vocab_file=vocab_file,
         do_lower_case=do_lower_case,
-        max_seq_length=max_seq_length,
-        **given,
+        max_seq_length=max_seq_length or config.max_position_embeddings,
+        **options,
     )
 
 
@@ -82,10 +102,25 @@ def _open_classifier(checkpoint, config, *, is_pair=False, **others):
     return Classifier(model, config, labels=labels, is_pair=is_pair, **others)
 
 
+def _open_question_answering(checkpoint, config, *, max_seq_length, **others):
+    model = models.question_answering_model(config)
+    _load(model, checkpoint)
+    max_seq_length = min(max_seq_length, _LONGEST_WINDOW)
+    return QuestionAnswering(
+        model, config, max_seq_length=max_seq_length, **others
+    )
+
+
 def _open_masked_lm(checkpoint, config, **others):
     model = models.pretraining_model(config)
     _load(model, checkpoint)
     return MaskedLanguageModel(model, config, **others)
+
+
+def _open_encoder(checkpoint, config, **others):
+    encoder = BertEncoder(config)
+    load_checkpoint(encoder, checkpoint)
+    return HubEncoder(encoder, config, **others)
 
 
 def _load(model, checkpoint):
@@ -98,7 +133,12 @@ def _load(model, checkpoint):
         )
 
 
-KINDS = {"classifier": _open_classifier, "masked_lm": _open_masked_lm}
+KINDS = {
+    "classifier": _open_classifier,
+    "question_answering": _open_question_answering,
+    "masked_lm": _open_masked_lm,
+    "encoder": _open_encoder,
+}
 
 
 def open_export(path):
