@@ -201,6 +201,20 @@ def test_tokenize_with_offsets_gives_places_in_the_text(pieces):
     assert found.is_first.to_list() == [[1, 0, 0, 1], [1, 1, 1, 0], [1, 0]]
 
 
+def test_tokenize_with_letters_tells_what_pieces_are_made_of(pieces):
+    """The accent is gone; NUL was never there."""
+    texts = tf.constant(["unaffable", "", "x! A\u0301\x00b"])
+    found, letters = pieces.module.tokenize_with_letters(texts)
+    assert found.ids.to_list() == [[1, 2, 3], [], [0, 7, 4, 10]]
+    assert letters.code_points.to_list() == [
+        [ord(letter) for letter in word] for word in ("unaffable", "", "x!ab")
+    ]
+    assert letters.chars.to_list() == [list(range(9)), [], [0, 1, 3, 6]]
+    assert letters.is_first.to_list() == [[1] + [0] * 8, [], [1, 1, 1, 0]]
+    assert letters.piece_starts.to_list() == [[0, 2, 5], [], [0, 1, 2, 3]]
+    assert letters.piece_ends.to_list() == [[2, 5, 9], [], [1, 2, 3, 4]]
+
+
 def test_a_saved_tokenizer_gives_the_same(pieces, tmp_path):
     """Plain operations and tables: nothing of Python is needed."""
     module = tf.Module()
