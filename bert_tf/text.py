@@ -119,27 +119,28 @@ class TextTokenizer(tf.Module):
         next_at = tf.concat([at32[1:], [tf.size(piece_ids)]], axis=0)
         next_at = next_at[: tf.size(at32)]
         ends = tf.minimum(next_at, tf.gather(words.ends, word))
-        by_letter = _by_text(words.texts, texts)
-        by_piece = _by_text(tf.gather(words.texts, at), texts)
-        letters = by_letter(words.code_points)
-        before = tf.cast(letters.row_starts(), tf.int32)
-        before = tf.gather(before, tf.gather(words.texts, at))
+        by_letter = _by_text(words.texts, words.chars, texts)
+        by_piece = _by_text(tf.gather(words.texts, at), at32, texts)
+        before = tf.cast(by_letter.row_starts(), tf.int32)
+        before = tf.gather(before, by_piece.value_rowids())
         word_starts = tf.gather(words.starts, words.words)
         is_first = tf.cast(
             tf.range(tf.size(piece_ids)) == word_starts, tf.int32
         )
         pieces = TextPieces(
-            ids=by_piece(tf.gather(piece_ids, at)),
-            starts=by_piece(tf.gather(words.chars, at)),
-            ends=by_piece(tf.gather(words.chars, ends - 1) + 1),
-            is_first=by_piece(tf.gather(is_first, at)),
+            ids=by_piece.with_values(tf.gather(piece_ids, at)),
+            starts=by_piece.with_values(tf.gather(words.chars, at)),
+            ends=by_piece.with_values(tf.gather(words.chars, ends - 1) + 1),
+            is_first=by_piece.with_values(tf.gather(is_first, at)),
         )
         return pieces, TextLetters(
-            code_points=tf.cast(letters, tf.int32),
-            chars=by_letter(words.chars),
-            is_first=by_letter(is_first),
-            piece_starts=by_piece(at32 - before),
-            piece_ends=by_piece(ends - before),
+            code_points=by_letter.with_values(
+                tf.cast(words.code_points, tf.int32)
+            ),
+            chars=by_letter,
+            is_first=by_letter.with_values(is_first),
+            piece_starts=by_piece.with_values(at32 - before),
+            piece_ends=by_piece.with_values(ends - before),
         )
 
     def _find_pieces(self, words):
@@ -221,11 +222,13 @@ class TextTokenizer(tf.Module):
         return tf.where(is_unknown, unknown, found)
 
 
-def _by_text(rows, texts):
-    """Returns a function that makes [..] a ragged [B, (..)]; rows: int32."""
-    rows = tf.cast(rows, tf.int64)
-    return lambda values: tf.RaggedTensor.from_value_rowids(
-        values, rows, tf.size(texts, tf.int64)
+def _by_text(rows, values, texts):
+    """Returns values [..] as ragged [B, (..)]; rows: int32, their texts."""
+    return tf.RaggedTensor.from_value_rowids(
+        values,
+        tf.cast(rows, tf.int64),
+        tf.size(texts, tf.int64),
+        validate=False,
     )
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from bert_tf import text_packing
+from bert_tf.encoder import INPUT_KEYS
 
 
 class Windows(NamedTuple):
@@ -88,37 +88,51 @@ def cut(question_ids, context_ids, *, special_ids, max_seq_length, **lengths):
 
     Source: `convert_examples_to_features` in run_squad.py (2018).
     """
-    kept = tf.minimum(question_ids.row_lengths(), lengths["max_query_length"])
-    question_ids = text_packing.keep_first(question_ids, kept)
-    kept = tf.cast(kept, tf.int32)
+    kept = tf.minimum(
+        tf.cast(question_ids.row_lengths(), tf.int32),
+        lengths["max_query_length"],
+    )
     planned = plan(
         tf.cast(context_ids.row_lengths(), tf.int32),
         max_seq_length - kept - 3,  # [CLS] and two [SEP]
         lengths["doc_stride"],
     )
-    contexts_begin = tf.cast(context_ids.row_starts(), tf.int32)
-    first_pieces = planned.starts + tf.gather(contexts_begin, planned.questions)
-    part = tf.ragged.range(first_pieces, first_pieces + planned.lengths)
+    first_pieces = planned.starts + _starts(context_ids, planned.questions)
     offsets = tf.gather(kept, planned.questions) + 2
-    places = tf.range(max_seq_length) - offsets[:, tf.newaxis]  # [W, S]
+    positions = tf.range(max_seq_length)
+    places = positions - offsets[:, tf.newaxis]  # [W, S]
     is_inside = (places >= 0) & (places < planned.lengths[:, tf.newaxis])
     is_best = _is_max_context(
         planned, places, is_inside, first_pieces, tf.size(context_ids.values)
     )
+    question_starts = _starts(question_ids, planned.questions)[:, tf.newaxis]
+    is_question = (positions > 0) & (places < -1)
+    cls_id, sep_id = special_ids
+    input_ids = tf.where(positions == 0, cls_id, sep_id) + tf.zeros_like(places)
+    for is_there, ids, at in (
+        (is_question, question_ids, question_starts + positions - 1),
+        (is_inside, context_ids, first_pieces[:, tf.newaxis] + places),
+    ):
+        # One more than there are, so that there is always one to look up.
+        ids = tf.concat([ids.values, [0]], axis=0)
+        ids = tf.gather(ids, tf.where(is_there, at, 0))
+        input_ids = tf.where(is_there, ids, input_ids)
+    input_mask = tf.cast(places <= planned.lengths[:, tf.newaxis], tf.int32)
+    is_second = tf.cast(places >= 0, tf.int32)
+    inputs = (input_ids * input_mask, input_mask, input_mask * is_second)
     return Windows(
         questions=planned.questions,
-        inputs=text_packing.pack(
-            tf.gather(question_ids, planned.questions),
-            part.with_values(tf.gather(context_ids.values, part.values)),
-            max_seq_length=max_seq_length,
-            special_ids=special_ids,
-            length=max_seq_length,
-        ),
+        inputs=dict(zip(INPUT_KEYS, inputs, strict=True)),
         offsets=offsets,
         first_pieces=first_pieces,
         may_start=is_best,
         may_end=is_inside,
     )
+
+
+def _starts(rows, questions):
+    """Returns int32 [W], where a window's question's row begins in a ragged."""
+    return tf.gather(tf.cast(rows.row_starts(), tf.int32), questions)
 
 
 def _is_max_context(planned, places, is_inside, first_pieces, num_pieces):

@@ -113,6 +113,9 @@ class QuestionAnswering(Served):
         Returns:
           dict of what the class names.
         """
+        tf.debugging.assert_equal(
+            tf.size(questions), tf.size(contexts), _NOT_AS_MANY
+        )
         windows, spans = self._read(questions, contexts)
         logits = self._run_windows(windows.inputs)
         num_questions = tf.size(questions)
@@ -138,27 +141,26 @@ class QuestionAnswering(Served):
         )
 
     def _read(self, questions, contexts):
-        """Returns the Windows, and the Spans of the contexts."""
+        """Returns the Windows and the Spans that candidates are found in."""
         # Together, since short texts take hardly less time than long ones.
-        both = self.tokenizer.tokenize_with_letters(
-            tf.concat([questions, contexts], axis=0)
-        )
+        texts = tf.concat([questions, contexts], axis=0)
+        pieces, letters = self.tokenizer.tokenize_with_letters(texts)
         num_questions = tf.size(questions)
-        question_ids = both[0].ids[:num_questions]
-        pieces, letters = (
-            type(part)(*(column[num_questions:] for column in part))
-            for part in both
-        )
+        question_ids = pieces.ids[:num_questions]
         windows = text_windows.cut(
             question_ids,
-            pieces.ids,
+            pieces.ids[num_questions:],
             special_ids=self.special_ids,
             max_seq_length=self.max_seq_length,
             max_query_length=self.max_query_length,
             doc_stride=self.doc_stride,
         )
-        spans = Spans(contexts, pieces, letters, self.tokenizer.unknown_id)
-        return windows, spans
+        # Spans are of all texts: pieces of contexts come after the questions'.
+        num_before = tf.size(question_ids.values)
+        windows = windows._replace(
+            first_pieces=windows.first_pieces + num_before
+        )
+        return windows, Spans(texts, pieces, letters, self.tokenizer.unknown_id)
 
     def _run_windows(self, inputs):
         """Runs the model on some windows after the other.
@@ -212,6 +214,8 @@ class QuestionAnswering(Served):
             },
         }
 
+
+_NOT_AS_MANY = "There must be as many questions as contexts."
 
 _DIVERGED = (
     "The logits are not finite numbers, so the model has diverged: train it "

@@ -209,6 +209,14 @@ def test_logits_that_are_not_finite_are_refused(served, monkeypatch):
         served.answer(tf.constant(["who"]), tf.constant(["the river"]))
 
 
+def test_a_question_without_its_context_is_refused(loaded):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="as many"):
+        loaded.signatures["serving_text"](
+            question=tf.constant(["who", "what"]),
+            context=tf.constant(["the river"]),
+        )
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
