@@ -50,7 +50,8 @@ class _Both:
         input_signature=[
             tf.TensorSpec([None], tf.string),
             *[tf.TensorSpec([None], tf.int32)] * 2,
-        ]
+        ],
+        autograph=False,
     )
     def find(self, contexts, first_pieces, last_pieces):
         pieces, letters = self.tokenizer.tokenize_with_letters(contexts)
