@@ -62,11 +62,14 @@ def export(served, export_dir, *, verify=True):
 def _only_warnings():
     """Keeps TensorFlow's news about its own saving out of the log."""
     verbosity = logging.get_verbosity()
+    # The logger's own level may be unset, which absl's verbosity cannot be.
+    level = logging.get_absl_logger().level
     logging.set_verbosity(logging.WARNING)
     try:
         yield
     finally:
         logging.set_verbosity(verbosity)
+        logging.get_absl_logger().setLevel(level)
 
 
 def trained_model(job):

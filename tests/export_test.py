@@ -18,6 +18,7 @@ from bert_tf.classification import Job
 from bert_tf.config import BertConfig
 from bert_tf.errors import UserError
 from bert_tf.serving.classifier import Classifier
+from bert_tf.serving.exportable import Exportable
 from bert_tf.tasks.converter import Conversion
 from bert_tf.tasks.labels import Labels
 
@@ -160,7 +161,7 @@ def test_saved_model_cli_runs_from_text(exported):
     assert "Result for output key probabilities:" in done.stdout
 
 
-class _Adder(tf.Module):
+class _Adder(Exportable):
     """What `export` needs of a model that is served, and no more."""
 
     def __init__(self):
