@@ -108,15 +108,15 @@ def cut(question_ids, context_ids, *, special_ids, max_seq_length, **lengths):
     question_starts = _starts(question_ids, planned.questions)[:, tf.newaxis]
     is_question = (positions > 0) & (places < -1)
     cls_id, sep_id = special_ids
-    input_ids = tf.where(positions == 0, cls_id, sep_id) + tf.zeros_like(places)
-    for is_there, ids, at in (
-        (is_question, question_ids, question_starts + positions - 1),
-        (is_inside, context_ids, first_pieces[:, tf.newaxis] + places),
-    ):
-        # One more than there are, so that there is always one to look up.
-        ids = tf.concat([ids.values, [0]], axis=0)
-        ids = tf.gather(ids, tf.where(is_there, at, 0))
-        input_ids = tf.where(is_there, ids, input_ids)
+    special = tf.where(positions == 0, cls_id, sep_id)
+    of_question = _look_up(
+        question_ids, question_starts + positions - 1, is_question
+    )
+    of_context = _look_up(
+        context_ids, first_pieces[:, tf.newaxis] + places, is_inside
+    )
+    input_ids = tf.where(is_question, of_question, special)
+    input_ids = tf.where(is_inside, of_context, input_ids)
     input_mask = tf.cast(places <= planned.lengths[:, tf.newaxis], tf.int32)
     is_second = tf.cast(places >= 0, tf.int32)
     inputs = (input_ids * input_mask, input_mask, input_mask * is_second)
@@ -133,6 +133,13 @@ def cut(question_ids, context_ids, *, special_ids, max_seq_length, **lengths):
 def _starts(rows, questions):
     """Returns int32 [W], where a window's question's row begins in a ragged."""
     return tf.gather(tf.cast(rows.row_starts(), tf.int32), questions)
+
+
+def _look_up(rows, places, is_there):
+    """Returns int32 [W, S], values of a ragged; any where `is_there` is not."""
+    # One more than there are, so that there is always one to look up.
+    values = tf.concat([rows.values, [0]], axis=0)
+    return tf.gather(values, tf.where(is_there, places, 0))
 
 
 def _is_max_context(planned, places, is_inside, first_pieces, num_pieces):

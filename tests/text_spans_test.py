@@ -141,3 +141,14 @@ def test_spans_of_a_word_without_end(both):
     """Each of 300 ideographs is found where the first one is."""
     found = both.assert_agree(["\u4e2d" * 300], most=3)
     assert {start for _, start, _ in found} == {0}
+
+
+def test_spans_of_bytes_that_are_not_utf_8(both):
+    """They are left out before characters are counted."""
+    text, start, end = both.find(
+        tf.constant([b"x", b"\xffab \xc3(b"]),
+        tf.constant([1]),
+        tf.constant([3]),
+    )
+    assert text.numpy().tolist() == [b"ab (b"]
+    assert (start.numpy().tolist(), end.numpy().tolist()) == ([0], [5])

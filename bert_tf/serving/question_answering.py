@@ -28,8 +28,10 @@ class QuestionAnswering(Served):
     The answer is that of predictions.json, letter for letter, and so are the
     probabilities those of answers.json. It is context[start_char:end_char], in
     characters, bytes that are not UTF-8 left out, with one blank for any blank,
-    tab, CR, LF and U+202F in a row. No answer, as version 2 has it, is "", from
-    0 to 0, with `probability` equal to `null_probability`.
+    tab, CR, LF and U+202F in a row. Where what is between those does not line
+    up with its pieces letter by letter, that is all of it, not just the pieces:
+    see text_spans. No answer, as version 2 has it, is "", from 0 to 0, with
+    `probability` equal to `null_probability`.
 
     In version 1 every `null_probability` is 0. Where no span of the context can
     be an answer, 2018 then says "empty", and so does this, from 0 to 0 with
@@ -114,6 +116,10 @@ class QuestionAnswering(Served):
 
         Returns:
           dict of what the class names.
+
+        Raises:
+          InvalidArgumentError: there are not as many contexts as questions, or
+            a logit is not finite.
         """
         tf.debugging.assert_equal(
             tf.size(questions), tf.size(contexts), _NOT_AS_MANY
