@@ -197,12 +197,11 @@ def null_scores(windows, start_logits, end_logits, num_questions):
     return tf.where(counts > 0, least, 0.0)
 
 
-def best_answers(found, windows, num_questions, n_best_size, **null):
+def best_answers(found, num_questions, n_best_size, **null):
     """Picks the answers.
 
     Args:
       found: Texts, at least `n_best_size` a question if there are so many.
-      windows: text_windows.Windows.
       num_questions: int32 [], B.
       n_best_size: int, at least 1.
       null: of SQuAD 2.0, where there may be no answer: `scores`, float64 [B],
@@ -215,14 +214,12 @@ def best_answers(found, windows, num_questions, n_best_size, **null):
       tasks.squad.answers.Answer, once decided. Without an answer the text is
       empty, from 0 to 0, and its probability that of no answer. Of SQuAD 1.1
       every `null_probability` is 0; with no text found, a question has
-      NO_CANDIDATE, from 0 to 0, with probability 1, or "" if it has no window.
+      NO_CANDIDATE, from 0 to 0, with probability 1.
 
     Source: `write_predictions` in run_squad.py (2018).
     """
-    null_scores, no_answer = null.get("scores"), ""
-    if null_scores is None:
-        counts = _count(windows.questions, num_questions)
-        no_answer = tf.where(counts > 0, NO_CANDIDATE, "")
+    null_scores = null.get("scores")
+    no_answer = NO_CANDIDATE if null_scores is None else ""
     kept = _take(
         found, _among_the_best(found, num_questions, n_best_size, null_scores)
     )

@@ -78,9 +78,7 @@ class _Both:
         if threshold is not None:
             scores = text_answers.null_scores(self.windows, *logits, size)
             null = {"scores": scores, "threshold": threshold}
-        columns = text_answers.best_answers(
-            found, self.windows, size, n_best_size, **null
-        )
+        columns = text_answers.best_answers(found, size, n_best_size, **null)
         rows = zip(*(column.numpy().tolist() for column in columns.values()))
         return [dict(zip(columns, row)) for row in rows]
 
@@ -120,8 +118,7 @@ def test_answers_are_those_of_the_files(
         for context, row, expected in zip(_TEXTS, made, written):
             text = row["answer"].decode()
             start, end = row["start_char"], row["end_char"]
-            if context or threshold is not None:
-                assert text == expected["text"]
+            assert text == expected["text"]
             assert start == (expected["start"] or 0)
             if expected["start"] is not None:
                 assert re.sub("[ \n]+", " ", context[start:end]) == text
@@ -156,11 +153,11 @@ def test_best_answers_without_a_candidate(both):
 
 def test_best_answers_of_a_context_without_a_word(both):
     logits = _peaks(both, 0, {}, {})
-    nothing = {"answer": b"", "start_char": 0, "end_char": 0}
+    place = {"start_char": 0, "end_char": 0, "probability": 1.0}
     first = both.answer(logits, 20, 30)[1]
-    assert first == {**nothing, "probability": 1.0, "null_probability": 0.0}
+    assert first == {**place, "answer": b"empty", "null_probability": 0.0}
     second = both.answer(logits, 20, 30, threshold=99.0)[1]
-    assert second == {**nothing, "probability": 1.0, "null_probability": 1.0}
+    assert second == {**place, "answer": b"", "null_probability": 1.0}
 
 
 def test_best_answers_obey_the_threshold(both):

@@ -35,8 +35,7 @@ class QuestionAnswering(Served):
 
     In version 1 every `null_probability` is 0. Where no span of the context can
     be an answer, 2018 then says "empty", and so does this, from 0 to 0 with
-    probability 1; the one exception is a context without a word, which has the
-    answer "". Logits that are not finite are an error.
+    probability 1. Logits that are not finite are an error.
     """
 
     kind = "question_answering"
@@ -145,7 +144,7 @@ class QuestionAnswering(Served):
                 "threshold": self.null_score_diff_threshold,
             }
         return text_answers.best_answers(
-            found, windows, num_questions, self.n_best_size, **null
+            found, num_questions, self.n_best_size, **null
         )
 
     def _read(self, questions, contexts):
