@@ -143,6 +143,11 @@ def main():
             strip=FLAGS.strip or FLAGS.encoder_only,
             encoder_only=FLAGS.encoder_only,
         )
+    if vocab_file is None:
+        logging.warning(
+            "No vocab.txt lies beside the weights, so none is written: a model "
+            "needs it for texts. --vocab_file gives one."
+        )
     written = ", ".join(sorted(os.listdir(FLAGS.output)))
     logging.info("Written to %s: %s.", FLAGS.output, written)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-r"""Writes a SavedModel that takes text, of weights trained anywhere.
+r"""Writes a SavedModel of weights trained anywhere.
 
 Of what run_pretraining.py trained on the sample in this repository:
 
@@ -8,7 +8,8 @@ Of what run_pretraining.py trained on the sample in this repository:
         --vocab_file=tests/testdata/vocab.txt \
         --export_dir=demo_output/export
 
-run_classifier.py and run_squad.py export what they train with --do_export.
+run_pretraining.py, run_classifier.py and run_squad.py export what they train
+with --do_export.
 """
 
 from absl import flags

@@ -104,7 +104,7 @@ common_flags.define_count(
 export_flags.define()
 common_flags.define_training_loop()
 common_flags.define_tpu()
-flags.mark_flags_as_required(["task_name", "data_dir", "output_dir"])
+flags.mark_flags_as_required(["task_name", "output_dir"])
 
 
 @dataclasses.dataclass
@@ -176,6 +176,9 @@ def _check_switches():
         )
     export_flags.check(FLAGS.do_export, FLAGS.export_dir)
     common_flags.check_tpu(FLAGS.use_tpu, FLAGS.tpu_name, FLAGS.master)
+    for switch in switches[:-1]:
+        if FLAGS[switch].value and not FLAGS.data_dir:
+            raise UserError(f"--{switch} needs --data_dir.")
     for flag, needed in (
         ("early_stopping_patience", "eval_steps"),
         ("eval_steps", "do_train"),

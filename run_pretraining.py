@@ -12,9 +12,9 @@ On the sample in this repository, after create_pretraining_data.py:
         --num_train_steps=1500 --num_warmup_steps=300 --learning_rate=2e-3 \
         --seed=1
 
-The flags are those of 2018; --keep_checkpoint_max, --log_steps and --seed are
-new. Weights come from the newest checkpoint in --output_dir, else from
---init_checkpoint, else from chance.
+The flags are those of 2018; new are --keep_checkpoint_max, --log_steps, --seed
+and, with those about it, --do_export. Weights come from the newest checkpoint
+in --output_dir, else from --init_checkpoint, else from chance.
 """
 
 import math
@@ -95,6 +95,7 @@ common_flags.define_count(
     100,
     "Evaluation steps. Records that run out are read again, as in 2018.",
 )
+# Of --do_export: records hold no text.
 common_flags.define_vocabulary()
 export_flags.define()
 common_flags.define_training_loop()
@@ -102,7 +103,7 @@ common_flags.define_tpu()
 flags.register_validator(
     "learning_rate", math.isfinite, message="It must be a finite number."
 )
-flags.mark_flags_as_required(["input_file", "output_dir"])
+flags.mark_flags_as_required(["output_dir"])
 
 
 def check_flags():
@@ -120,6 +121,9 @@ def check_flags():
             "Give at least one of --do_train, --do_eval and --do_export."
         )
     export_flags.check(FLAGS.do_export, FLAGS.export_dir)
+    for switch in ("do_train", "do_eval"):
+        if FLAGS[switch].value and not FLAGS.input_file:
+            raise UserError(f"--{switch} needs --input_file.")
     if FLAGS.vocab_file and not FLAGS.do_export:
         raise UserError("--vocab_file does nothing without --do_export.")
     common_flags.check_tpu(FLAGS.use_tpu, FLAGS.tpu_name, FLAGS.master)
@@ -132,8 +136,10 @@ def check_flags():
     common_flags.check_sequence_length(
         FLAGS.max_seq_length, config, config_file
     )
-    paths = files.expand_patterns(FLAGS.input_file, "input_file")
-    files.require_rereadable(paths, "input_file")
+    paths = []
+    if FLAGS.do_train or FLAGS.do_eval:
+        paths = files.expand_patterns(FLAGS.input_file, "input_file")
+        files.require_rereadable(paths, "input_file")
     texts = None
     if FLAGS.do_export:
         vocab_file, do_lower_case = fine_tuning.choose_vocabulary(
@@ -180,7 +186,8 @@ def main():
         keep_checkpoint_max=FLAGS.keep_checkpoint_max,
         seed=FLAGS.seed,
     )
-    job.check_records()
+    if paths:
+        job.check_records()
     if FLAGS.do_train:
         settings = training.LoopSettings.from_flags(
             FLAGS.flag_values_dict(), num_train_steps=FLAGS.num_train_steps

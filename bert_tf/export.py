@@ -47,6 +47,7 @@ def export(served, export_dir, *, verify=True):
         making_folder(path, _FLAG) as beside,
         tempfile.TemporaryDirectory() as (folder),
     ):
+        logging.info("Making the export.")
         signatures = served.signatures()
         served.keep_assets(_assets(served.asset_files(), folder))
         with _only_warnings():
@@ -128,6 +129,10 @@ def _require_no_python(path):
 
 def _verify(path, signatures, samples, folder):
     """Compares an export, in a new process, with the model in memory."""
+    logging.info(
+        "Comparing it, loaded in a new process, with the model "
+        "(--noverify_export leaves this out)."
+    )
     values = {}
     for name, inputs in samples.items():
         tensors = {key: tf.constant(value) for key, value in inputs.items()}

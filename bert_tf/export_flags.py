@@ -5,6 +5,9 @@ from absl import flags
 from bert_tf import files
 from bert_tf.errors import UserError
 
+# A script's --help lists them as its own.
+flags.disclaim_key_flags()
+
 
 def define():
     """Defines --do_export, --export_dir and --verify_export."""

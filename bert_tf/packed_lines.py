@@ -167,9 +167,10 @@ def _log(path, lines, tokenizer, max_seq_length):
     )
     if lines.num_cut:
         _logger.warning(
-            "%s lines have more pieces than --max_seq_length=%d and are cut.",
-            f"{lines.num_cut:,}",
+            "Lines with more pieces than --max_seq_length=%d, which are cut: "
+            "%s.",
             max_seq_length,
+            f"{lines.num_cut:,}",
         )
 
 

@@ -24,6 +24,8 @@ _FIELDS = {
 
 def run():
     """Defines the flags, and runs as a script does."""
+    # What --help calls the place of the flags, in place of a long path.
+    sys.argv[0] = "bert_tf.predictor"
     model = flags.DEFINE_string(
         "model", None, "The --export_dir of an export, or a folder in it."
     )
@@ -36,21 +38,28 @@ def run():
         "text_a and text_b, or question and context.",
     )
     pooling = flags.DEFINE_enum(
-        "pooling", "mean", ["mean", "cls"], "Of an encoder: see docs/features."
+        "pooling",
+        "mean",
+        ["mean", "cls"],
+        "Of an encoder: the mean over a text's pieces, or the vector of [CLS].",
     )
     flags.mark_flags_as_required(["model"])
 
     def main():
         from bert_tf.predictor import Predictor
 
-        predictor = Predictor.from_export(model.value)
-        answer_lines(
-            predictor,
+        num_wrong = answer_lines(
+            Predictor.from_export(model.value),
             sys.stdin.buffer,
             sys.stdout,
             is_json=input_format.value == "json",
             pooling=pooling.value,
         )
+        if num_wrong:
+            raise UserError(
+                f"{num_wrong} line(s) could not be answered: see `error` in "
+                "the output."
+            )
 
     common_flags.run(main)
 
@@ -68,18 +77,27 @@ def answer_lines(predictor, lines, out, *, is_json, pooling="mean"):
       is_json: bool, whether a line is a JSON object.
       pooling: str, see `Predictor.embed`.
 
-    Raises:
-      UserError: a line is not what the model takes; names it.
+    Returns:
+      int, how many lines are not what the model takes. The answer to such a
+      line is an object with `error`.
     """
     names = _FIELDS[predictor.kind]
+    num_wrong = 0
     for first, chunk in _chunks(lines):
-        rows = [
-            _fields(line, number, names, is_json)
-            for number, line in enumerate(chunk, first)
-        ]
-        for answer in _answer(predictor, rows, pooling):
+        rows, answers = {}, {}
+        for number, line in enumerate(chunk, first):
+            try:
+                rows[number] = _fields(line, number, names, is_json)
+            except UserError as error:
+                answers[number] = {"error": str(error)}
+        num_wrong += len(answers)
+        if rows:
+            found = _answer(predictor, list(rows.values()), pooling)
+            answers.update(zip(rows, found, strict=True))
+        for _, answer in sorted(answers.items()):
             out.write(json.dumps(answer, ensure_ascii=False) + "\n")
         out.flush()
+    return num_wrong
 
 
 def _chunks(stream):

@@ -195,7 +195,7 @@ def test_export_takes_the_next_number_and_compares(tmp_path, told):
     path = export.export(_Adder(), str(tmp_path))
     assert path == str(tmp_path / "4")
     assert sorted(os.listdir(tmp_path)) == ["3", "4", "notes"]
-    compared, exported = told.messages
+    _, _, compared, exported = told.messages
     assert "loaded in a new process, gives the same" in compared
     assert exported == f"Exported to {path}."
 

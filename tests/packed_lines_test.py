@@ -89,7 +89,9 @@ def test_the_longer_of_a_pair_is_cut_and_else_the_second(pack, caplog):
         (["[CLS]", *["for"] * 3, "[SEP]", "old", "old", "[SEP]"], 5)
     ]
     assert pack(text, 8) == [(["[CLS]", *["for"] * 6, "[SEP]"], 8)]
-    assert "1 lines have more pieces than --max_seq_length=8" in caplog.text
+    assert (
+        "more pieces than --max_seq_length=8, which are cut: 1." in caplog.text
+    )
 
 
 def test_pieces_are_those_of_2018(golden, tokenizer):

@@ -129,3 +129,6 @@ def test_scripts_run_from_path_in_any_folder(installed, script, tmp_path):
     )
     assert re.search("--(output|export_dir)", result.stdout)
     assert result.stderr == ""
+    source = (ROOT / script).read_text(encoding="utf-8")
+    if "export_flags" in source:
+        assert "--export_dir" in result.stdout

@@ -123,7 +123,7 @@ def choose_label_names(options, data_dir, given, folders):
 
     Args:
       options: TableOptions.
-      data_dir: str.
+      data_dir: str or None.
       given: str or None, --labels.
       folders: list of str, where a model may lie that knows its labels.
 
@@ -146,11 +146,11 @@ def choose_label_names(options, data_dir, given, folders):
                 os.path.join(folder, labels_lib.LABELS_FILE),
             )
             return names
-    if not options.label_column:
+    if not (options.label_column and data_dir):
         raise UserError(
             "The labels are not known: none are beside the model, and there is "
-            "no --label_column to read them from. Give them by --labels, in "
-            "the order of their ids."
+            "no --label_column of --data_dir to read them from. Give them by "
+            "--labels, in the order of their ids."
         )
     return read_label_names(options, data_dir)
 
