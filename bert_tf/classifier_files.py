@@ -66,7 +66,10 @@ class ClassifierFiles:
         write_labels(folder, self.conversion.labels)
         write_task(folder, self.task)
         model_folder.write_vocabulary(
-            folder, self.conversion.vocab_file, self.conversion.do_lower_case
+            folder,
+            self.conversion.vocab_file,
+            self.conversion.do_lower_case,
+            self.conversion.max_seq_length,
         )
 
     def _records(self, examples, name):

@@ -3,9 +3,11 @@
 import contextlib
 import dataclasses
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 
 import numpy as np
 import tensorflow as tf
@@ -15,7 +17,7 @@ from tensorflow.core.protobuf import saved_model_pb2
 from bert_tf import files
 from bert_tf.checkpoint import variable_names
 from bert_tf.errors import UserError
-from bert_tf.new_folder import making_folder
+from bert_tf.new_folder import making_numbered_folder
 
 _FLAG = "export_dir"
 
@@ -41,22 +43,51 @@ def export(served, export_dir, *, verify=True):
     Raises:
       UserError: it cannot be written, or does not give the same.
     """
-    files.make_output_folder(export_dir, _FLAG)
-    path = os.path.join(export_dir, str(_next_version(export_dir)))
     with (
-        making_folder(path, _FLAG) as beside,
-        tempfile.TemporaryDirectory() as (folder),
+        _ending_by_exception(),
+        making_numbered_folder(export_dir, _FLAG) as made,
     ):
-        logging.info("Making the export.")
-        signatures = served.signatures()
-        served.keep_assets(_assets(served.asset_files(), folder))
-        with _only_warnings():
-            tf.saved_model.save(served, beside, signatures=signatures)
-        _require_no_python(beside)
-        if verify:
-            _verify(beside, signatures, served.samples(), folder)
-    logging.info("Exported to %s.", path)
-    return path
+        beside = made[0]
+        try:
+            with tempfile.TemporaryDirectory(dir=beside) as folder:
+                _write(served, beside, folder, verify=verify)
+        except tf.errors.OpError as error:
+            raise UserError(
+                f"--{_FLAG}={export_dir}: the export cannot be written: "
+                f"{error.message}"
+            ) from error
+    logging.info("Exported to %s.", made[0])
+    return made[0]
+
+
+def _write(served, path, folder, *, verify):
+    """Writes an export to `path`; what is only for this goes to `folder`."""
+    logging.info("Making the export.")
+    signatures = served.signatures()
+    served.keep_assets(_assets(served.asset_files(), folder))
+    with _only_warnings():
+        tf.saved_model.save(served, path, signatures=signatures)
+    _require_no_python(path)
+    if verify:
+        _verify(path, signatures, served.samples(), folder)
+
+
+@contextlib.contextmanager
+def _ending_by_exception():
+    """Turns the signal to end into an exception, so that nothing is left."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(number, frame):
+        del frame
+        sys.exit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @contextlib.contextmanager
@@ -93,12 +124,6 @@ def trained_model(job):
     for name, variable in variable_names(model).items():
         variable.assign(trained[name].numpy())
     return model
-
-
-def _next_version(export_dir):
-    """Returns the int that follows the largest that names something there."""
-    names = [name for name in os.listdir(export_dir) if name.isdecimal()]
-    return max(map(int, names), default=0) + 1
 
 
 def _assets(contents, folder):

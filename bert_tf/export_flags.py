@@ -1,5 +1,7 @@
 """The flags by which a script writes a SavedModel."""
 
+import os
+
 from absl import flags
 
 from bert_tf import files
@@ -41,7 +43,8 @@ def check(do_export, export_dir):
       export_dir: str or None, the flag.
 
     Raises:
-      UserError: only one is given, or the folder is not on this machine.
+      UserError: only one is given, the folder is not on this machine, or
+        nothing can be written there.
     """
     if do_export and not export_dir:
         raise UserError("--do_export needs --export_dir.")
@@ -51,4 +54,23 @@ def check(do_export, export_dir):
         raise UserError(
             f"--export_dir={export_dir}: name a folder on this machine, and "
             "copy the export from there."
+        )
+    if export_dir:
+        _require_writable(export_dir)
+
+
+def _require_writable(export_dir):
+    """Checks that a folder is there, or can be made."""
+    nearest = os.path.abspath(export_dir)
+    while not os.path.lexists(nearest):
+        nearest = os.path.dirname(nearest)
+    if not os.path.isdir(nearest):
+        raise UserError(
+            f"--export_dir={export_dir}: {nearest} is there already, and is no "
+            "folder. Name another place."
+        )
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        raise UserError(
+            f"--export_dir={export_dir}: nothing can be written in {nearest}. "
+            "Name another place, or change its permissions."
         )

@@ -44,16 +44,21 @@ def pool(vectors, input_mask, pooling):
     Raises:
       UserError: another pooling.
     """
+    require_pooling(pooling)
     if pooling == "cls":
         return vectors[:, 0]
-    if pooling == "mean":
-        weights = tf.cast(input_mask, tf.float32)[:, :, tf.newaxis]
-        total = tf.reduce_sum(vectors * weights, axis=1)  # [B, D]
-        return total / tf.reduce_sum(weights, axis=1)
-    raise UserError(
-        f"`pooling` is {pooling!r}; it must be one of "
-        f"{', '.join(map(repr, POOLINGS))}."
-    )
+    weights = tf.cast(input_mask, tf.float32)[:, :, tf.newaxis]
+    total = tf.reduce_sum(vectors * weights, axis=1)  # [B, D]
+    return total / tf.reduce_sum(weights, axis=1)
+
+
+def require_pooling(pooling):
+    """Checks the name (str) of a pooling; raises UserError."""
+    if pooling not in POOLINGS:
+        raise UserError(
+            f"`pooling` is {pooling!r}; it must be one of "
+            f"{', '.join(map(repr, POOLINGS))}."
+        )
 
 
 class Extractor:

@@ -57,6 +57,12 @@ def choose_model(values, *, is_case_given):
     checkpoint = weights_path.find_weights(
         values["output_dir"], values["init_checkpoint"]
     )
+    if checkpoint is None and not values["do_train"]:
+        raise UserError(
+            f"--output_dir={values['output_dir']} holds no checkpoint, and no "
+            "--init_checkpoint is given: there is no trained model. Give one, "
+            "or --do_train."
+        )
     config, config_file = model_folder.choose_config(
         values["bert_config_file"], checkpoint
     )

@@ -21,6 +21,9 @@ from bert_tf.errors import UserError
 CONFIG_FILE = "bert_config.json"
 VOCAB_FILE = "vocab.txt"
 
+# Hugging Face's key, in its tokenizer_config.json.
+_LENGTH = "model_max_length"
+
 # Keys that only Hugging Face writes into a configuration.
 _HUGGING_FACE_KEYS = (
     "architectures",
@@ -242,13 +245,26 @@ def choose_lower_case(value, is_given, places):
     return said
 
 
-def write_vocabulary(folder, vocab_file, do_lower_case):
+def length_beside(checkpoint):
+    """Returns how many pieces a text had in training (int), or None.
+
+    Args:
+      checkpoint: str, the weights, resolved: beside them a
+        tokenizer_config.json may say so.
+    """
+    path = _beside(checkpoint, huggingface_config.TOKENIZER_FILE)
+    said = json_files.read_object(path).get(_LENGTH) if path else None
+    return said if type(said) is int else None
+
+
+def write_vocabulary(folder, vocab_file, do_lower_case, max_seq_length):
     """Leaves with a model what its texts are to be cut up with.
 
     Args:
       folder: str, the model's.
       vocab_file: str.
       do_lower_case: bool.
+      max_seq_length: int, S.
 
     Raises:
       UserError: a file cannot be read or written.
@@ -258,6 +274,7 @@ def write_vocabulary(folder, vocab_file, do_lower_case):
     )
     contents = {
         "do_lower_case": do_lower_case,
+        _LENGTH: max_seq_length,
         "tokenizer_class": "BertTokenizer",
     }
     files.write_text(

@@ -58,6 +58,54 @@ def making_folder(path, flag):
         shutil.rmtree(beside, ignore_errors=True)
 
 
+@contextlib.contextmanager
+def making_numbered_folder(parent, flag):
+    """Gives a folder to fill; on success it gets the next free number.
+
+    Several processes may do so at once, each for a number of its own.
+
+    Args:
+      parent: str, a local folder; made if need be.
+      flag: str, the flag that gave it, for the messages.
+
+    Yields:
+      list of one str, a folder in `parent`; after the end of the context the
+      one in the list is that of the number. After an exception it is removed.
+
+    Raises:
+      UserError: the disk does not take it.
+    """
+    files.make_output_folder(parent, flag)
+    name = "export"
+    _remove_abandoned(parent, name)
+    beside = os.path.join(parent, f".{name}.{os.getpid()}.incomplete")
+    made = [beside]
+    try:
+        with files.naming_failures(parent, "written"):
+            os.mkdir(beside)
+            yield made
+            made[0] = _take_number(beside, parent)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+def _take_number(folder, parent):
+    """Renames a folder to the number after the largest in `parent`."""
+    names = [name for name in os.listdir(parent) if name.isdecimal()]
+    number = max(map(int, names), default=0)
+    while True:
+        number += 1
+        path = os.path.join(parent, str(number))
+        try:
+            os.rename(folder, path)
+        except OSError:
+            # Another process took it meanwhile.
+            if not os.path.lexists(path):
+                raise
+        else:
+            return path
+
+
 def _remove_abandoned(parent, name):
     """Removes what processes left that were killed while they made a folder."""
     pattern = os.path.join(glob.escape(parent), f".{glob.escape(name)}.*")

@@ -10,10 +10,15 @@ from typing import NamedTuple
 import numpy as np
 from absl import logging
 
-from bert_tf import json_files, model_folder
+from bert_tf import model_folder
 from bert_tf.errors import UserError
 from bert_tf.serving.batching import by_length, padded
-from bert_tf.serving.exported import DESCRIPTION_FILE, find_export
+from bert_tf.serving.exported import (
+    find_export,
+    read_description,
+    require_texts,
+)
+from bert_tf.serving.texts import as_list, as_pair, as_texts
 from bert_tf.tasks import packing, predictions
 from bert_tf.tasks.labels import REGRESSION, Labels, read_labels
 
@@ -32,8 +37,9 @@ class Prediction(NamedTuple):
 class Answer(NamedTuple):
     """What is answered to a question.
 
-    `text`: str, context[start:end]; "" for no answer. `probability`: float, of
-    the text among the best. `null_probability`: float, of no answer.
+    `text`: str, context[start:end]; or "" for no answer, and "empty" where a
+    model of version 1 finds none, from 0 to 0. `probability`: float, of the
+    text among the best. `null_probability`: float, of no answer.
     """
 
     text: str
@@ -77,6 +83,8 @@ class Predictor:
         self._signatures = signatures
         self.description = description
         self._labels = Labels(description.get("label_kind"), label_names)
+        if self._labels.kind not in (None, REGRESSION) and not label_names:
+            raise UserError(f"There is no labels.txt beside {vocab_file}.")
         self._tokenizer = packing.new_tokenizer(
             vocab_file, description["do_lower_case"]
         )
@@ -98,9 +106,7 @@ class Predictor:
         began = time.monotonic()
         path = find_export(path)
         assets = os.path.join(path, "assets")
-        description = json_files.read_object(
-            os.path.join(assets, DESCRIPTION_FILE)
-        )
+        description = read_description(path)
         from bert_tf.serving import loading  # It imports TensorFlow.
 
         predictor = cls(
@@ -128,6 +134,7 @@ class Predictor:
         from bert_tf.serving import loading  # It imports TensorFlow.
 
         served = loading.open_served(task, path, **given)
+        require_texts(served.description(), path)
         labels = getattr(served, "labels", None)
         predictor = cls(
             {
@@ -159,7 +166,8 @@ class Predictor:
           UserError: the model is no classifier.
         """
         self._require("classifier", "predict")
-        pairs = [_as_pair(text) for text in _as_list(texts)]
+        is_pair = self.description["is_pair"]
+        pairs = [as_pair(text, is_pair) for text in as_list(texts)]
         name = "probabilities"
         if self._labels.kind == REGRESSION:
             name = "values"
@@ -186,7 +194,7 @@ class Predictor:
             context for each.
         """
         self._require("question_answering", "answer")
-        questions, contexts = _as_list(questions), _as_list(contexts)
+        questions, contexts = as_texts(questions), as_texts(contexts)
         if len(questions) != len(contexts):
             raise UserError(
                 f"{len(questions)} questions, but {len(contexts)} contexts: "
@@ -227,7 +235,7 @@ class Predictor:
                 for mask in zip(row["words"], row["probabilities"])
                 if mask[1][0]
             ]
-            for row in self._run_texts(text=_as_list(texts))
+            for row in self._run_texts(text=as_texts(texts))
         ]
 
     def embed(self, texts, pooling="mean"):
@@ -243,16 +251,19 @@ class Predictor:
         Raises:
           UserError: the model is no encoder; there is no such pooling.
         """
-        from bert_tf.feature_extraction import pool  # It imports TensorFlow.
+        # It imports TensorFlow.
+        from bert_tf.feature_extraction import pool, require_pooling
 
         self._require("encoder", "embed")
-        packed = [self.pack(*_as_pair(text)) for text in _as_list(texts)]
+        packed = [self.pack(*as_pair(text)) for text in as_list(texts)]
+        require_pooling(pooling)
         rows = self._run_by_length(
             packed,
             "sequence_output",
             lambda vectors, mask: pool(vectors, mask, pooling),
         )
-        return np.array(rows, np.float32)
+        size = self.description["hidden_size"]
+        return np.reshape(rows, [len(packed), size]).astype(np.float32)
 
     def _require(self, kind, method):
         if self.kind != kind:
@@ -313,28 +324,14 @@ class Predictor:
         results = [None] * len(rows)
         run = self._signatures["serving_text"]
         for batch in by_length([sum(map(len, row)) for row in rows]):
-            inputs = zip(*(rows[i] for i in batch))
+            # Halves of a character, which JSON may hold, are left out.
+            inputs = zip(
+                *([t.encode("utf-8", "ignore") for t in rows[i]] for i in batch)
+            )
             arrays = run(**dict(zip(texts, inputs)))
             for place, i in enumerate(batch):
                 results[i] = {k: array[place] for k, array in arrays.items()}
         return results
-
-
-def _as_pair(text):
-    """Returns a str, or a pair of str, as a pair; the second may be None."""
-    if isinstance(text, str):
-        return text, None
-    if len(text) != 2 or not all(isinstance(part, str) for part in text):
-        raise UserError(f"{text!r} is neither a text nor a pair of texts.")
-    return tuple(text)
-
-
-def _as_list(texts):
-    if isinstance(texts, str):
-        raise UserError(
-            f"{texts!r} is one text; give a list of them, as [{texts!r}]."
-        )
-    return list(texts)
 
 
 def _log(kind, path, began):

@@ -15,7 +15,6 @@ flags.disclaim_key_flags()
 _BYTES_AT_A_TIME = 1 << 16
 
 _FIELDS = {
-    "classifier": ("text_a", "text_b"),
     "question_answering": ("question", "context"),
     "masked_lm": ("text",),
     "encoder": ("text",),
@@ -81,13 +80,13 @@ def answer_lines(predictor, lines, out, *, is_json, pooling="mean"):
       int, how many lines are not what the model takes. The answer to such a
       line is an object with `error`.
     """
-    names = _FIELDS[predictor.kind]
+    names, least = _fields_of(predictor)
     num_wrong = 0
     for first, chunk in _chunks(lines):
         rows, answers = {}, {}
         for number, line in enumerate(chunk, first):
             try:
-                rows[number] = _fields(line, number, names, is_json)
+                rows[number] = _fields(line, number, names, least, is_json)
             except UserError as error:
                 answers[number] = {"error": str(error)}
         num_wrong += len(answers)
@@ -98,6 +97,18 @@ def answer_lines(predictor, lines, out, *, is_json, pooling="mean"):
             out.write(json.dumps(answer, ensure_ascii=False) + "\n")
         out.flush()
     return num_wrong
+
+
+def _fields_of(predictor):
+    """Returns what a line has: tuple of str, and how many it must have."""
+    if predictor.kind != "classifier":
+        names = _FIELDS[predictor.kind]
+        return names, len(names)
+    is_pair = predictor.description["is_pair"]
+    if is_pair is None:
+        return ("text_a", "text_b"), 1
+    names = ("text_a", "text_b") if is_pair else ("text",)
+    return names, len(names)
 
 
 def _chunks(stream):
@@ -117,38 +128,30 @@ def _decode(line):
     return line.decode("utf-8", "ignore").removesuffix("\r")
 
 
-def _fields(line, number, names, is_json):
+def _fields(line, number, names, least, is_json):
     """Returns the texts (list of str) of a line."""
-    if not is_json:
-        fields = line.split("\t")
-        # The second text of a pair may be left out.
-        least = len(names) if names[0] == "question" else 1
-        if not least <= len(fields) <= len(names):
-            raise UserError(
-                f"line {number} has {len(fields)} column(s); it must be "
-                f"{' and '.join(names)}, with a tab between."
-            )
-        return fields
+    if is_json:
+        return _json_fields(line, number, names, least)
+    fields = line.split("\t")
+    if not least <= len(fields) <= len(names):
+        raise UserError(
+            f"line {number} has {len(fields)} column(s); it must be "
+            f"{' and '.join(names)}, with a tab between."
+        )
+    return fields
+
+
+def _json_fields(line, number, names, least):
     try:
         found = json.loads(line)
     except ValueError as error:
         raise UserError(f"line {number} is no JSON: {error}.") from None
-    return _json_fields(found, number, names)
-
-
-def _json_fields(found, number, names):
-    """Returns the texts (list of str) in what a line of JSON holds."""
     wanted = f"line {number} must be a JSON object with {' and '.join(names)}"
     if not isinstance(found, dict):
         raise UserError(f"{wanted}, not {found!r}.")
-    aliases = {"text": "text_a"} if names[0] == "text_a" else {}
-    found = {aliases.get(key, key): value for key, value in found.items()}
-    optional = ("text_b",)
-    fields = [
-        found.get(name)
-        for name in names
-        if name not in optional or found.get(name) is not None
-    ]
+    fields = [found.get(name) for name in names]
+    if least < len(fields) and fields[-1] is None:
+        fields.pop()
     if not all(isinstance(field, str) for field in fields):
         raise UserError(f"{wanted}, each a string; it has {found!r}.")
     return fields

@@ -94,7 +94,10 @@ class SquadFiles:
     def _write_companions(self, folder):
         os.makedirs(folder, exist_ok=True)
         model_folder.write_vocabulary(
-            folder, self.conversion.vocab_file, self.conversion.do_lower_case
+            folder,
+            self.conversion.vocab_file,
+            self.conversion.do_lower_case,
+            self.conversion.max_seq_length,
         )
 
     def predict(self, examples, dataset, batch_size):

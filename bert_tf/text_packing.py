@@ -67,11 +67,21 @@ def pack(pieces_a, pieces_b, *, max_seq_length, special_ids, length=None):
     """
     lengths_a = pieces_a.row_lengths()
     max_seq_length = tf.cast(max_seq_length, tf.int64)
+    tf.debugging.assert_greater(
+        max_seq_length,
+        tf.constant(2, tf.int64),
+        "The length must be 3 or more: [CLS] and two [SEP].",
+    )
     if pieces_b is None:
         lengths_a = tf.minimum(lengths_a, max_seq_length - 2)
         lengths_b = tf.zeros_like(lengths_a)
     else:
         lengths_b = pieces_b.row_lengths()
+        tf.debugging.assert_equal(
+            tf.size(lengths_a),
+            tf.size(lengths_b),
+            "There must be as many second texts as first ones.",
+        )
         num_special = 2 + tf.cast(lengths_b > 0, tf.int64)
         lengths_a, lengths_b = truncated_lengths(
             lengths_a, lengths_b, max_seq_length - num_special

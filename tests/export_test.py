@@ -4,6 +4,7 @@ S=40, D=32, L=2; numbers to 1e-5, as golden results are.
 """
 
 import os
+import signal
 import subprocess
 import sys
 
@@ -254,3 +255,25 @@ def test_trained_model_has_the_weights_of_all_devices(tasks, tmp_path):
     for name, variable in variable_names(model).items():
         assert variable is not trained[name]
         np.testing.assert_array_equal(variable, trained[name])
+
+
+def test_a_full_disk_is_one_clear_line(tmp_path, monkeypatch):
+    def save(*args, **kwargs):
+        raise tf.errors.ResourceExhaustedError(None, None, "No space left")
+
+    monkeypatch.setattr(tf.saved_model, "save", save)
+    with pytest.raises(UserError, match="cannot be written: No space left"):
+        export.export(_Adder(), str(tmp_path))
+    assert os.listdir(tmp_path) == []
+
+
+def test_the_signal_to_end_leaves_nothing(tmp_path, monkeypatch):
+    def save(*args, **kwargs):
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(tf.saved_model, "save", save)
+    with pytest.raises(SystemExit, match="143"):
+        export.export(_Adder(), str(tmp_path))
+    assert os.listdir(tmp_path) == []
+    assert signal.getsignal(signal.SIGTERM) is before

@@ -186,7 +186,7 @@ def test_what_is_left_with_a_model_is_found_again(tmp_path, do_lower_case):
     source.write_bytes("[PAD]\r\né\n".encode())
     folder = tmp_path / "model"
     folder.mkdir()
-    model_folder.write_vocabulary(str(folder), str(source), do_lower_case)
+    model_folder.write_vocabulary(str(folder), str(source), do_lower_case, 40)
     path = folder / "vocab.txt"
     assert path.read_bytes() == source.read_bytes()
     found = model_folder.choose_lower_case(True, False, [str(path)])
@@ -203,7 +203,10 @@ def test_another_vocabulary_than_the_run_s_is_refused(tmp_path):
     folder = tmp_path / "run"
     folder.mkdir()
     model_folder.require_same_vocabulary(str(folder), str(source))
-    model_folder.write_vocabulary(str(folder), str(source), True)
+    model_folder.write_vocabulary(str(folder), str(source), True, 40)
+    prefix = str(folder / "model.ckpt")
+    assert model_folder.length_beside(prefix) == 40
+    assert model_folder.length_beside(str(tmp_path / "none" / "m")) is None
     model_folder.require_same_vocabulary(str(folder), str(source))
     source.write_text("[PAD]\nb\n")
     with pytest.raises(UserError, match="is not the vocabulary that the model"):

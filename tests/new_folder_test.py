@@ -1,6 +1,7 @@
 """Tests of making a folder all or nothing."""
 
 import os
+import pathlib
 import subprocess
 import sys
 
@@ -73,3 +74,34 @@ def test_what_a_killed_process_left_is_removed_and_a_live_one_s_is_not(
     assert not left.exists()
     assert alive.exists()
     assert other.exists()
+
+
+def test_a_numbered_folder_gets_the_next_number(tmp_path):
+    for name in ("2", "9", "10", "notes"):
+        (tmp_path / name).mkdir()
+    with new_folder.making_numbered_folder(str(tmp_path), "out") as made:
+        (pathlib.Path(made[0]) / "a").write_text("x")
+    assert made == [str(tmp_path / "11")]
+    assert (tmp_path / "11" / "a").read_text() == "x"
+
+
+def test_a_number_taken_meanwhile_is_passed_over(tmp_path):
+    """Another process makes 1 while this one fills its own."""
+    with new_folder.making_numbered_folder(str(tmp_path), "out") as made:
+        (pathlib.Path(made[0]) / "a").write_text("x")
+        (tmp_path / "1").mkdir()
+        (tmp_path / "1" / "b").write_text("y")
+    assert made == [str(tmp_path / "2")]
+
+
+def test_of_a_numbered_folder_that_failed_nothing_is_left(tmp_path):
+    parent = str(tmp_path / "new")
+
+    def fail():
+        with new_folder.making_numbered_folder(parent, "out") as made:
+            (pathlib.Path(made[0]) / "a").write_text("x")
+            raise RuntimeError("stop")
+
+    with pytest.raises(RuntimeError, match="stop"):
+        fail()
+    assert os.listdir(parent) == []

@@ -16,8 +16,9 @@ from bert_tf.predictor import Answer, Filling, Prediction
 class _Echo:
     """A predictor of any kind that shows what it was given."""
 
-    def __init__(self, kind):
+    def __init__(self, kind, is_pair):
         self.kind = kind
+        self.description = {"is_pair": is_pair}
         self.calls = []
 
     def predict(self, texts):
@@ -36,8 +37,8 @@ class _Echo:
         return np.array([[len(text), 0.5] for text in texts], np.float32)
 
 
-def _answers(kind, content, *, is_json=False, stream=io.BytesIO):
-    predictor, out = _Echo(kind), io.StringIO()
+def _answers(kind, content, *, is_json=False, is_pair=None, stream=io.BytesIO):
+    predictor, out = _Echo(kind, is_pair), io.StringIO()
     predictor_main.answer_lines(
         predictor,
         io.BufferedReader(stream(content)),
@@ -59,10 +60,23 @@ def test_a_line_in_a_line_out():
 
 
 def test_lines_of_json():
-    rows = [{"text": "a\tb"}, {"text_a": "c", "text_b": "d\n"}]
+    rows = [{"text_a": "a\tb"}, {"text_a": "c", "text_b": "d\n"}]
     content = "".join(json.dumps(row) + "\n" for row in rows).encode()
     _, predictor = _answers("classifier", content, is_json=True)
     assert predictor.calls == [["a\tb", ("c", "d\n")]]
+
+
+@pytest.mark.parametrize(
+    ("is_pair", "right", "wrong"),
+    [
+        (False, b"a\n", b"a\tb\n"),
+        (True, b"a\tb\n", b"a\n"),
+    ],
+)
+def test_a_classifier_takes_what_it_was_trained_on(is_pair, right, wrong):
+    found, predictor = _answers("classifier", right + wrong, is_pair=is_pair)
+    assert len(predictor.calls[0]) == 1
+    assert "line 2 has" in found[1]["error"]
 
 
 def test_other_kinds_of_models():
@@ -110,7 +124,8 @@ def test_what_is_there_is_answered_before_more_comes():
         ("masked_lm", False, "a\tb", r"line 2 has 2 column\(s\)"),
         ("classifier", True, "{", "line 2 is no JSON"),
         ("classifier", True, "[]", r"line 2 must be .* text_a and text_b, not"),
-        ("classifier", True, '{"text": 3}', "each a string; it has"),
+        ("classifier", True, '{"text_a": 3}', "each a string; it has"),
+        ("classifier", True, '{"text": "a"}', "each a string; it has"),
         ("classifier", True, '{"text_b": "b"}', "each a string; it has"),
         ("question_answering", True, '{"question": "a"}', "each a string"),
     ],
@@ -118,7 +133,8 @@ def test_what_is_there_is_answered_before_more_comes():
 def test_a_wrong_line_is_named(kind, is_json, line, message):
     first = "a\tb" if kind == "question_answering" else "a"
     if is_json:
-        first = json.dumps({"text": "a", "question": "a", "context": "b"})
+        names = ("text", "text_a", "question", "context")
+        first = json.dumps(dict.fromkeys(names, "a"))
     content = f"{first}\n{line}\n{first}\n".encode()
     found, _ = _answers(kind, content, is_json=is_json)
     assert re.search(message, found[1]["error"])

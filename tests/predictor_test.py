@@ -28,6 +28,8 @@ def trained(tasks, tmp_path_factory):
     # The golden MRPC model has the labels of its own order.
     (folder / "labels.txt").write_text("0\n1\n")
     (folder / "label_kind.txt").write_text("classification\n")
+    said = {"do_lower_case": True, "model_max_length": 40}
+    (folder / "tokenizer_config.json").write_text(json.dumps(said))
     return str(folder / "model.ckpt")
 
 
@@ -43,9 +45,8 @@ def exported(trained, tmp_path_factory):
 def predictor(request, trained, exported):
     if request.param == "export":
         return bert_tf.Predictor.from_export(exported)
-    return bert_tf.Predictor.from_checkpoint(
-        trained, task="classifier", max_seq_length=40
-    )
+    # The length of the training is said beside the weights.
+    return bert_tf.Predictor.from_checkpoint(trained, task="classifier")
 
 
 def _test_set(tasks):
@@ -68,7 +69,7 @@ def test_predict_gives_golden_results(predictor, tasks):
 
 def test_predict_is_the_same_one_by_one(predictor, tasks):
     """Neither the batch nor its padding reaches a result."""
-    texts = [pair[0] for pair in _test_set(tasks)[0]] + [""]
+    texts = [*_test_set(tasks)[0], ("", ""), ("a", "")]
     together = predictor.predict(texts)
     for text, one in zip(texts, together, strict=True):
         alone = predictor.predict([text])[0]
@@ -84,7 +85,13 @@ def test_predict_takes_no_text_at_all(predictor):
     assert predictor.predict([]) == []
 
 
-@pytest.mark.parametrize("text", [("a", "b", "c"), (1, "b"), ("a",)])
+def test_predict_refuses_single_texts_for_pairs(exported):
+    predictor = bert_tf.Predictor.from_export(exported)
+    with pytest.raises(UserError, match="takes pairs of texts, not single"):
+        predictor.predict(["a"])
+
+
+@pytest.mark.parametrize("text", [("a", "b", "c"), (1, "b"), ("a",), None])
 def test_predict_refuses_what_is_no_text(predictor, text):
     with pytest.raises(UserError, match="neither a text nor a pair"):
         predictor.predict([text])
@@ -149,3 +156,34 @@ def test_from_checkpoint_refuses_an_unknown_task(trained):
 def test_from_export_refuses_what_is_none(tmp_path):
     with pytest.raises(UserError, match="is no SavedModel"):
         bert_tf.Predictor.from_export(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("description", "message"),
+    [
+        ("{}", "does not say its `kind`"),
+        ('{"kind": "preprocessor"}', "is a preprocessor, and no model"),
+        ('{"kind": "encoder"}', "is an encoder without a vocabulary"),
+    ],
+)
+def test_from_export_refuses_what_takes_no_texts(
+    tmp_path, description, message
+):
+    (tmp_path / "assets").mkdir()
+    (tmp_path / "assets" / "export.json").write_text(description)
+    (tmp_path / "saved_model.pb").write_text("")
+    with pytest.raises(UserError, match=message):
+        bert_tf.Predictor.from_export(str(tmp_path))
+
+
+def test_from_export_refuses_a_damaged_one(exported, tmp_path):
+    shutil.copytree(f"{exported}/1", tmp_path / "1")
+    (tmp_path / "1" / "saved_model.pb").write_bytes(b"damaged")
+    with pytest.raises(UserError, match="1 cannot be loaded; it may be damag"):
+        bert_tf.Predictor.from_export(str(tmp_path))
+
+
+def test_halves_of_a_character_are_left_out(pretrained):
+    predictor = bert_tf.Predictor.from_checkpoint(pretrained, task="masked_lm")
+    whole, half = predictor.fill_mask(["red [MASK]", "red\ud800 [MASK]"])
+    assert [f.word for f in whole[0]] == [f.word for f in half[0]]

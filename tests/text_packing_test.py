@@ -89,3 +89,13 @@ def test_pack_agrees_with_python_on_pairs(max_seq_length):
 def test_pack_takes_no_text_at_all():
     packed = _pack([], None, max_seq_length=4, length=4)
     assert packed["input_ids"] == []
+
+
+def test_pack_wants_as_many_second_texts_as_first_ones():
+    with pytest.raises(tf.errors.InvalidArgumentError, match="as many second"):
+        _pack([[7], [8]], [[9]], max_seq_length=9)
+
+
+def test_pack_wants_room():
+    with pytest.raises(tf.errors.InvalidArgumentError, match="3 or more"):
+        _pack([[7]], None, max_seq_length=2)

@@ -2,6 +2,7 @@
 
 import os
 
+from bert_tf import json_files
 from bert_tf.errors import UserError
 from bert_tf.saved_model_folder import DESCRIPTION_FILE
 
@@ -35,3 +36,44 @@ def find_export(path):
             "that this project exported."
         )
     return found
+
+
+def read_description(path):
+    """Reads what an export says of itself.
+
+    Args:
+      path: str, its folder, see `find_export`.
+
+    Returns:
+      dict, see `Exportable.description`.
+
+    Raises:
+      UserError: it is damaged, or no model that takes texts.
+    """
+    assets = os.path.join(path, "assets")
+    description = json_files.read_object(os.path.join(assets, DESCRIPTION_FILE))
+    if "kind" not in description:
+        raise UserError(f"{assets}/{DESCRIPTION_FILE} does not say its `kind`.")
+    require_texts(description, path)
+    return description
+
+
+def require_texts(description, path):
+    """Checks that a model, and not just a part of one, takes texts.
+
+    Args:
+      description: dict, see `Exportable.description`.
+      path: str, where it is from.
+
+    Raises:
+      UserError: it does not.
+    """
+    if description["kind"] == "preprocessor":
+        raise UserError(
+            f"{path} is a preprocessor, and no model: name another export."
+        )
+    if "do_lower_case" not in description:
+        raise UserError(
+            f"{path} is an encoder without a vocabulary, and cannot take "
+            "texts. Make it with one: vocab_file."
+        )

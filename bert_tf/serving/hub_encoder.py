@@ -110,6 +110,7 @@ class HubEncoder(Exportable):
             **super().description(),
             **case,
             "max_seq_length": self.max_seq_length,
+            "hidden_size": self.config.hidden_size,
             "input_names": HUB_INPUTS,
         }
 

@@ -18,6 +18,7 @@ from bert_tf.serving.classifier import Classifier
 from bert_tf.serving.hub_encoder import HubEncoder
 from bert_tf.serving.masked_lm import MaskedLanguageModel
 from bert_tf.serving.question_answering import QuestionAnswering
+from bert_tf.tasks import packing
 from bert_tf.tasks.labels import LABELS_FILE, read_stored
 
 _FLAG = "init_checkpoint"
@@ -44,7 +45,8 @@ def open_served(
       bert_config_file, vocab_file: str, or None for what lies beside the
         weights; an encoder may be without vocabulary.
       do_lower_case: bool, or None for what is said beside them, else true.
-      max_seq_length: int, or None: as long as the model goes; of question
+      max_seq_length: int, or None for that of the training, if it is said
+        beside the weights; else as long as the model goes, and of question
         answering 384 at most.
       options: what the kind's class takes.
 
@@ -62,8 +64,10 @@ def open_served(
     config, config_file = model_folder.choose_config(
         bert_config_file, checkpoint
     )
-    if max_seq_length:
-        common_flags.check_sequence_length(max_seq_length, config, config_file)
+    if max_seq_length is None:
+        max_seq_length = _longest(kind, checkpoint, config)
+    packing.require_room(max_seq_length)
+    common_flags.check_sequence_length(max_seq_length, config, config_file)
     if (
         kind != "encoder"
         or vocab_file
@@ -84,12 +88,21 @@ def open_served(
         config,
         vocab_file=vocab_file,
         do_lower_case=do_lower_case,
-        max_seq_length=max_seq_length or config.max_position_embeddings,
+        max_seq_length=max_seq_length,
         **options,
     )
 
 
-def _open_classifier(checkpoint, config, *, is_pair=False, **others):
+def _longest(kind, checkpoint, config):
+    """Returns the most pieces (int) that a text has, where nobody says so."""
+    longest = config.max_position_embeddings
+    if kind == "question_answering":
+        longest = min(longest, _LONGEST_WINDOW)
+    trained = model_folder.length_beside(checkpoint) or longest
+    return min(trained, config.max_position_embeddings)
+
+
+def _open_classifier(checkpoint, config, *, is_pair=None, **others):
     folder = os.path.dirname(checkpoint)
     labels = read_stored(folder)
     if labels is None:
@@ -102,13 +115,10 @@ def _open_classifier(checkpoint, config, *, is_pair=False, **others):
     return Classifier(model, config, labels=labels, is_pair=is_pair, **others)
 
 
-def _open_question_answering(checkpoint, config, *, max_seq_length, **others):
+def _open_question_answering(checkpoint, config, **others):
     model = models.question_answering_model(config)
     _load(model, checkpoint)
-    max_seq_length = min(max_seq_length, _LONGEST_WINDOW)
-    return QuestionAnswering(
-        model, config, max_seq_length=max_seq_length, **others
-    )
+    return QuestionAnswering(model, config, **others)
 
 
 def _open_masked_lm(checkpoint, config, **others):
@@ -149,8 +159,16 @@ def open_export(path):
 
     Returns:
       dict, a signature's name -> see `as_arrays`.
+
+    Raises:
+      UserError: it cannot be loaded.
     """
-    loaded = tf.saved_model.load(path)
+    try:
+        loaded = tf.saved_model.load(path)
+    except (tf.errors.OpError, OSError, ValueError, IndexError) as error:
+        raise UserError(
+            f"{path} cannot be loaded; it may be damaged or not whole: {error}"
+        ) from error
     return {
         # What is loaded lives only as long as something refers to it.
         name: as_arrays(function, loaded)

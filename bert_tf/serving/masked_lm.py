@@ -8,6 +8,7 @@ import tensorflow as tf
 
 from bert_tf import text_packing
 from bert_tf.encoder import INPUT_KEYS
+from bert_tf.errors import UserError
 from bert_tf.serving.served import ANY_TEXTS, Served
 from bert_tf.vocabulary import load_vocab, require_special_tokens
 
@@ -39,7 +40,15 @@ class MaskedLanguageModel(Served):
           config: BertConfig.
           top_k: int, K.
           others: see Served.
+
+        Raises:
+          UserError: `top_k` is more than V; and see Served.
         """
+        if top_k > config.vocab_size:
+            raise UserError(
+                f"--top_k={top_k} is more than the {config.vocab_size} pieces "
+                "that the model knows. Lower it."
+            )
         super().__init__(model, config, **others)
         vocab = load_vocab(self.vocab_file)
         require_special_tokens(vocab, self.vocab_file, [MASK])

@@ -40,3 +40,10 @@ def test_open_served_wants_a_length_that_the_model_has(folder):
 def test_open_served_wants_a_known_kind(folder):
     with pytest.raises(UserError, match="there are classifier"):
         loading.open_served("parser", str(folder))
+
+
+@pytest.mark.parametrize("max_seq_length", [-3, 0, 2])
+def test_open_served_wants_room(folder, max_seq_length):
+    path = str(folder / "two_labels.ckpt")
+    with pytest.raises(UserError, match="leaves no room for text"):
+        loading.open_served("encoder", path, max_seq_length=max_seq_length)

@@ -82,3 +82,18 @@ def test_samples_fit_the_signatures(make):
 def test_masked_language_model_wants_a_mask(make):
     with pytest.raises(UserError, match=r"\[MASK\]"):
         make([piece for piece in PIECES if piece != "[MASK]"])
+
+
+def test_masked_language_model_gives_no_more_pieces_than_there_are(
+    tiny_config, make
+):
+    _, model = make(PIECES)
+    with pytest.raises(UserError, match="--top_k=62 is more than the 61"):
+        MaskedLanguageModel(
+            model,
+            tiny_config,
+            top_k=62,
+            vocab_file="",
+            do_lower_case=True,
+            max_seq_length=9,
+        )
