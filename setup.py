@@ -35,6 +35,8 @@ setup(
         "tf-models-official~=2.20.0",
         # A module's URL; tf-models-official brings it anyway.
         "tensorflow-hub",
+        # tensorflow-hub asks it for pkg_resources, which later ones lack.
+        "setuptools>=68,<81",
         # The progress bar, and the metrics of tasks; tf-models-official brings
         # them anyway.
         "tqdm",
@@ -49,7 +51,6 @@ setup(
             "pytest-xdist",
             "ruff",
             "safetensors~=0.8.0",
-            "setuptools>=68",
         ],
         "tpu": ["tensorflow-tpu~=2.20.0"],
         "tpu-check": ["jax[tpu]"],

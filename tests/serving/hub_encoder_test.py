@@ -176,6 +176,7 @@ def test_assets_and_attributes_of_hub(exported, layer):
             "kind": "encoder",
             "do_lower_case": False,
             "max_seq_length": 11,
+            "hidden_size": 12,
             "input_names": list(HUB_INPUTS),
         }
     module = layer.resolved_object
