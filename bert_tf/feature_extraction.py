@@ -14,7 +14,7 @@ from bert_tf.distribution import gathered, require_even_batch
 from bert_tf.encoder import INPUT_KEYS, BertEncoder
 from bert_tf.errors import UserError
 from bert_tf.progress import Progress, format_seconds
-from bert_tf.serving.batching import by_length, padded
+from bert_tf.serving.batching import padded, run_by_length
 
 POOLINGS = ("cls", "mean")
 
@@ -132,7 +132,12 @@ class Extractor:
         num_lines = num_pieces = 0
         with Progress(lines.num_lines, unit="line") as progress:
             for ahead in self._read_ahead(lines, batch_size):
-                results = self._run_by_length(ahead, batch_size)
+                results = run_by_length(
+                    ahead,
+                    [len(input_ids) for input_ids, _ in ahead],
+                    lambda batch: self._run_batch(batch, batch_size),
+                    batch_size,
+                )
                 for (input_ids, _), vectors in zip(ahead, results, strict=True):
                     writer.write(input_ids, vectors)
                     num_pieces += len(input_ids)
@@ -165,21 +170,8 @@ class Extractor:
         if ahead:
             yield ahead
 
-    def _run_by_length(self, ahead, batch_size):
-        """Returns the vectors of each line (list of np.ndarray), in order."""
-        results = [None] * len(ahead)
-        lengths = [len(input_ids) for input_ids, _ in ahead]
-        for places in by_length(lengths, batch_size):
-            batch = [ahead[i] for i in places]
-            rows = self._run_batch(batch, batch_size)
-            for i, row in zip(places, rows):
-                # A copy: a view would keep the padding as well.
-                length = len(ahead[i][0])
-                results[i] = row if row.ndim == 2 else row[:length].copy()
-        return results
-
     def _run_batch(self, batch, batch_size):
-        """Returns np.ndarray, the vectors of a batch's lines and of padding."""
+        """Returns the vectors of each line of a batch (list of np.ndarray)."""
         replicas = self._strategy.num_replicas_in_sync
         size = batch_size if self._fixed_length or replicas > 1 else len(batch)
         # Padding repeats a line: a row without a piece has no mean.
@@ -198,7 +190,14 @@ class Extractor:
         values = self._strategy.experimental_distribute_values_from_function(
             share_of
         )
-        return gathered(self._strategy, self._run(values))
+        rows = gathered(self._strategy, self._run(values))[: len(batch)]
+        if self._pooling != "none":
+            return list(rows)
+        # Copies: a view would keep the padding as well.
+        return [
+            row[: len(input_ids)].copy()
+            for row, (input_ids, _) in zip(rows, batch, strict=True)
+        ]
 
 
 def _require_segments(lines, config):

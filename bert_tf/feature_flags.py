@@ -2,7 +2,7 @@
 
 import os
 
-from bert_tf import common_flags, files, fine_tuning, model_folder, weights_path
+from bert_tf import common_flags, files, fine_tuning, weights_path
 from bert_tf.errors import UserError
 from bert_tf.tasks import packing
 
@@ -27,28 +27,16 @@ def check(values, *, is_case_given):
     packing.require_room(values["max_seq_length"])
     files.require_file(values["input_file"], "input_file")
     checkpoint = weights_path.resolve(values["init_checkpoint"])
-    config, config_file = model_folder.choose_config(
-        values["bert_config_file"], checkpoint
+    model = fine_tuning.describe_model(
+        checkpoint, values, is_case_given=is_case_given
     )
-    check_layers(layers, config, config_file)
-    common_flags.check_sequence_length(
-        values["max_seq_length"], config, config_file
-    )
-    vocab_file, do_lower_case = fine_tuning.choose_vocabulary(
-        values, checkpoint, config, config_file, is_case_given=is_case_given
-    )
+    check_layers(layers, model.config, model.config_file)
     inputs = {
         "input_file": values["input_file"],
-        "vocab_file": vocab_file,
-        "bert_config_file": config_file,
+        "vocab_file": model.vocab_file,
+        "bert_config_file": model.config_file,
     }
     prepare_output(values["output_file"], inputs)
-    model = fine_tuning.Model(
-        config=config,
-        checkpoint=checkpoint,
-        vocab_file=vocab_file,
-        do_lower_case=do_lower_case,
-    )
     return model, layers
 
 

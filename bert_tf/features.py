@@ -26,6 +26,21 @@ class Feature:
     length_flag: str | None = None
 
 
+def encoder_features(max_seq_length):
+    """Lists the features that every record has: what the encoder takes.
+
+    Args:
+      max_seq_length: int, S.
+
+    Returns:
+      tuple of Feature.
+    """
+    return tuple(
+        Feature(name, (max_seq_length,), tf.int64, "max_seq_length")
+        for name in ("input_ids", "input_mask", "segment_ids")
+    )
+
+
 def pretraining_features(max_seq_length, max_predictions_per_seq):
     """Lists the features of a pre-training record.
 
@@ -39,12 +54,9 @@ def pretraining_features(max_seq_length, max_predictions_per_seq):
     Source: `write_instance_to_example_files` in create_pretraining_data.py and
       `input_fn_builder` in run_pretraining.py (2018).
     """
-    s, s_flag = (max_seq_length,), "max_seq_length"
     p, p_flag = (max_predictions_per_seq,), "max_predictions_per_seq"
     return (
-        Feature("input_ids", s, tf.int64, s_flag),
-        Feature("input_mask", s, tf.int64, s_flag),
-        Feature("segment_ids", s, tf.int64, s_flag),
+        *encoder_features(max_seq_length),
         Feature("masked_lm_positions", p, tf.int64, p_flag),
         Feature("masked_lm_ids", p, tf.int64, p_flag),
         Feature("masked_lm_weights", p, tf.float32, p_flag),
@@ -66,11 +78,8 @@ def classifier_features(max_seq_length, *, label_length=1, label_dtype="int64"):
     Source: `file_based_input_fn_builder` in run_classifier.py (2018), where the
       label was one int64.
     """
-    s, s_flag = (max_seq_length,), "max_seq_length"
     return (
-        Feature("input_ids", s, tf.int64, s_flag),
-        Feature("input_mask", s, tf.int64, s_flag),
-        Feature("segment_ids", s, tf.int64, s_flag),
+        *encoder_features(max_seq_length),
         Feature("label_ids", (label_length,), tf.as_dtype(label_dtype)),
         Feature("is_real_example", (1,), tf.int64),
     )
@@ -88,12 +97,9 @@ def squad_features(max_seq_length, *, is_training):
 
     Source: `FeatureWriter` and `input_fn_builder` in run_squad.py (2018).
     """
-    s, s_flag = (max_seq_length,), "max_seq_length"
     read = (
         Feature("unique_ids", (1,), tf.int64),
-        Feature("input_ids", s, tf.int64, s_flag),
-        Feature("input_mask", s, tf.int64, s_flag),
-        Feature("segment_ids", s, tf.int64, s_flag),
+        *encoder_features(max_seq_length),
     )
     if not is_training:
         return read

@@ -15,11 +15,13 @@ from bert_tf.errors import UserError
 class Model:
     """The model that flags name, its parts checked against each other.
 
-    `checkpoint`: str or None, the weights that are gone on from.
+    `config_file`: str, where `config` is from. `checkpoint`: str or None, the
+    weights that are gone on from.
     `vocab_file`: str. `do_lower_case`: bool.
     """
 
     config: BertConfig
+    config_file: str
     checkpoint: str | None
     vocab_file: str
     do_lower_case: bool
@@ -58,11 +60,40 @@ def choose_model(values, *, is_case_given):
         values["output_dir"], values["init_checkpoint"]
     )
     if checkpoint is None and not values["do_train"]:
-        raise UserError(
-            f"--output_dir={values['output_dir']} holds no checkpoint, and no "
-            "--init_checkpoint is given: there is no trained model. Give one, "
-            "or --do_train."
-        )
+        raise untrained(values["output_dir"])
+    model = describe_model(checkpoint, values, is_case_given=is_case_given)
+    files.make_output_folder(values["output_dir"], "output_dir")
+    return model
+
+
+def untrained(output_dir):
+    """Returns the UserError where a trained model is needed, but is not there.
+
+    Args:
+      output_dir: str, where it would be.
+    """
+    return UserError(
+        f"--output_dir={output_dir} holds no checkpoint, and no "
+        "--init_checkpoint is given: there is no trained model. Give one, "
+        "or --do_train."
+    )
+
+
+def describe_model(checkpoint, values, *, is_case_given):
+    """Finds what goes with weights, and checks that it goes together.
+
+    Args:
+      checkpoint: str or None, the weights, resolved.
+      values: dict, flag -> value: bert_config_file, max_seq_length, vocab_file
+        and do_lower_case in it.
+      is_case_given: bool, whether --do_lower_case was on the command line.
+
+    Returns:
+      Model.
+
+    Raises:
+      UserError: a file is missing or wrong, or they do not go together.
+    """
     config, config_file = model_folder.choose_config(
         values["bert_config_file"], checkpoint
     )
@@ -72,9 +103,9 @@ def choose_model(values, *, is_case_given):
     vocab_file, do_lower_case = choose_vocabulary(
         values, checkpoint, config, config_file, is_case_given=is_case_given
     )
-    files.make_output_folder(values["output_dir"], "output_dir")
     return Model(
         config=config,
+        config_file=config_file,
         checkpoint=checkpoint,
         vocab_file=vocab_file,
         do_lower_case=do_lower_case,

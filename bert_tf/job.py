@@ -16,7 +16,7 @@ from bert_tf.checkpoint_files import latest_checkpoint
 from bert_tf.checkpoint_keeper import CheckpointKeeper
 from bert_tf.config import BertConfig
 from bert_tf.distribution import gathered, require_even_batch
-from bert_tf.errors import UserError
+from bert_tf.fine_tuning import untrained
 from bert_tf.model_folder import CONFIG_FILE
 from bert_tf.optimization import create_optimizer
 from bert_tf.run_state import RunState
@@ -253,11 +253,7 @@ class Job:
             return open_checkpoint(path), flag
         if to_train:
             return None, None
-        raise UserError(
-            f"--output_dir={self.output_dir} holds no checkpoint, and no "
-            "--init_checkpoint is given: there is no trained model. Give one, "
-            "or --do_train."
-        )
+        raise untrained(self.output_dir)
 
     def global_step_variable(self):
         """Returns the int64 variable that counts the steps."""

@@ -47,15 +47,9 @@ def making_folder(path, flag):
     path = os.path.realpath(path)
     parent, name = os.path.split(path)
     files.make_output_folder(parent, flag)
-    _remove_abandoned(parent, name)
-    beside = os.path.join(parent, f".{name}.{os.getpid()}.incomplete")
-    try:
-        with files.naming_failures(path, "written"):
-            os.mkdir(beside)
-            yield beside
-            os.rename(beside, path)
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
+    with _filling(parent, name, path) as beside:
+        yield beside
+        os.rename(beside, path)
 
 
 @contextlib.contextmanager
@@ -76,15 +70,27 @@ def making_numbered_folder(parent, flag):
       UserError: the disk does not take it.
     """
     files.make_output_folder(parent, flag)
-    name = "export"
+    with _filling(parent, "export", parent) as beside:
+        made = [beside]
+        yield made
+        made[0] = _take_number(beside, parent)
+
+
+@contextlib.contextmanager
+def _filling(parent, name, shown):
+    """Gives a folder in `parent`; what is not renamed is removed in the end.
+
+    Args:
+      parent: str.
+      name: str, which tells what processes left that filled one like it.
+      shown: str, the path that messages name.
+    """
     _remove_abandoned(parent, name)
     beside = os.path.join(parent, f".{name}.{os.getpid()}.incomplete")
-    made = [beside]
     try:
-        with files.naming_failures(parent, "written"):
+        with files.naming_failures(shown, "written"):
             os.mkdir(beside)
-            yield made
-            made[0] = _take_number(beside, parent)
+            yield beside
     finally:
         shutil.rmtree(beside, ignore_errors=True)
 

@@ -12,7 +12,7 @@ from absl import logging
 
 from bert_tf import model_folder
 from bert_tf.errors import UserError
-from bert_tf.serving.batching import by_length, padded
+from bert_tf.serving.batching import padded, run_by_length
 from bert_tf.serving.exported import (
     find_export,
     read_description,
@@ -171,7 +171,7 @@ class Predictor:
         name = "probabilities"
         if self._labels.kind == REGRESSION:
             name = "values"
-        rows = self._run_by_length([self.pack(*pair) for pair in pairs], name)
+        rows = self._run_packed([self.pack(*pair) for pair in pairs], name)
         values = np.reshape(rows, [len(pairs), self._labels.num_outputs])
         labels = predictions.predicted_labels(values, self._labels)
         return [
@@ -257,7 +257,7 @@ class Predictor:
         self._require("encoder", "embed")
         packed = [self.pack(*as_pair(text)) for text in as_list(texts)]
         require_pooling(pooling)
-        rows = self._run_by_length(
+        rows = self._run_packed(
             packed,
             "sequence_output",
             lambda vectors, mask: pool(vectors, mask, pooling),
@@ -287,11 +287,11 @@ class Predictor:
         )
         return ids, num_first
 
-    def _run_by_length(self, packed, name, reduce=None):
-        """Runs packed texts, those of like length together.
+    def _run_packed(self, packed, name, reduce=None):
+        """Runs packed texts.
 
         Args:
-          packed: list of what `_pack` returns.
+          packed: list of what `pack` returns.
           name: str, an output.
           reduce: function of the output [B, S, ...] and input_mask [B, S], or
             None.
@@ -299,20 +299,18 @@ class Predictor:
         Returns:
           list of np.ndarray, the output's rows, in the order of `packed`.
         """
-        rows = [None] * len(packed)
-        run = self._signatures["serving_default"]
+        call = self._signatures["serving_default"]
         names = self.description["input_names"]
-        for batch in by_length([len(ids) for ids, _ in packed]):
-            inputs = padded([packed[i] for i in batch])
-            values = run(**dict(zip(names, inputs)))[name]
-            if reduce:
-                values = np.asarray(reduce(values, inputs[1]))
-            for i, row in zip(batch, values, strict=True):
-                rows[i] = row
-        return rows
+
+        def run(batch):
+            inputs = padded(batch)
+            values = call(**dict(zip(names, inputs)))[name]
+            return np.asarray(reduce(values, inputs[1])) if reduce else values
+
+        return run_by_length(packed, [len(ids) for ids, _ in packed], run)
 
     def _run_texts(self, **texts):
-        """Runs texts, those of like length together.
+        """Runs texts.
 
         Args:
           texts: an input's name -> list of str.
@@ -320,18 +318,18 @@ class Predictor:
         Returns:
           list of dict, an output's name -> np.ndarray, in order.
         """
-        rows = list(zip(*texts.values()))
-        results = [None] * len(rows)
-        run = self._signatures["serving_text"]
-        for batch in by_length([sum(map(len, row)) for row in rows]):
+        call = self._signatures["serving_text"]
+
+        def run(batch):
             # Halves of a character, which JSON may hold, are left out.
-            inputs = zip(
-                *([t.encode("utf-8", "ignore") for t in rows[i]] for i in batch)
+            columns = zip(
+                *([t.encode("utf-8", "ignore") for t in row] for row in batch)
             )
-            arrays = run(**dict(zip(texts, inputs)))
-            for place, i in enumerate(batch):
-                results[i] = {k: array[place] for k, array in arrays.items()}
-        return results
+            arrays = call(**dict(zip(texts, columns)))
+            return [dict(zip(arrays, row)) for row in zip(*arrays.values())]
+
+        rows = list(zip(*texts.values()))
+        return run_by_length(rows, [sum(map(len, row)) for row in rows], run)
 
 
 def _log(kind, path, began):

@@ -15,8 +15,10 @@ import tensorflow as tf
 from bert_tf import text_tables
 from bert_tf.text_characters import Characters
 from bert_tf.text_tables import EDGE, SPACE, Pieces
+from bert_tf.tokenization import WordpieceTokenizer
 
-MAX_INPUT_CHARS_PER_WORD = 200
+MAX_INPUT_CHARS_PER_WORD = WordpieceTokenizer({}).max_input_chars_per_word
+
 # In the place of a piece: none begins here; none could be found.
 _NONE, _NOT_FOUND = -1, -2
 

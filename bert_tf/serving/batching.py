@@ -23,6 +23,26 @@ def by_length(lengths, batch_size=BATCH_SIZE):
         yield order[start : start + batch_size]
 
 
+def run_by_length(rows, lengths, run, batch_size=BATCH_SIZE):
+    """Runs what is of like length together.
+
+    Args:
+      rows: list.
+      lengths: list of int, theirs.
+      run: function of a list of rows that gives a result for each, in order.
+      batch_size: int, B at most.
+
+    Returns:
+      list, the results, in the order of `rows`.
+    """
+    results = [None] * len(rows)
+    for places in by_length(lengths, batch_size):
+        batch = run([rows[i] for i in places])
+        for i, result in zip(places, batch, strict=True):
+            results[i] = result
+    return results
+
+
 def padded(packed, length=None):
     """Pads packed texts to the longest of them.
 

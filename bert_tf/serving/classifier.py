@@ -3,10 +3,9 @@
 B batch, S sequence length, L outputs (labels; 1 for a regression)
 """
 
-import numpy as np
 import tensorflow as tf
 
-from bert_tf.serving.exportable import SAMPLE_TEXTS
+from bert_tf.serving.exportable import SAMPLE_TEXTS, as_bytes
 from bert_tf.serving.served import ANY_TEXTS, Served
 from bert_tf.tasks.labels import CLASSIFICATION, LABELS_FILE, REGRESSION
 
@@ -87,7 +86,7 @@ class Classifier(Served):
 
     def samples(self):
         """See Served."""
-        texts = np.array([text.encode() for text in SAMPLE_TEXTS])
+        texts = as_bytes(SAMPLE_TEXTS)
         inputs = {"text": texts}
         if self.is_pair:
             inputs = {"text_a": texts, "text_b": texts[::-1]}

@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import tensorflow as tf
 
 from bert_tf.serving.exported import DESCRIPTION_FILE
@@ -43,6 +44,18 @@ class Exportable(tf.Module):
           dict, a signature's name -> dict, an input's name -> np.ndarray.
         """
         raise NotImplementedError
+
+
+def any_size(names):
+    """Returns dict, name -> TensorSpec, of int32 [B, S], any B and any S."""
+    return {
+        name: tf.TensorSpec([None, None], tf.int32, name=name) for name in names
+    }
+
+
+def as_bytes(texts):
+    """Returns texts (sequence of str) as a signature takes them."""
+    return np.array([text.encode() for text in texts])
 
 
 # Of several lengths and scripts; one is empty.

@@ -15,14 +15,11 @@ from bert_tf.checkpoint import variable_names
 from bert_tf.dropout import dropout_states
 from bert_tf.encoder import INPUT_KEYS
 from bert_tf.model_folder import CONFIG_FILE, VOCAB_FILE
-from bert_tf.serving.exportable import Exportable
+from bert_tf.serving.exportable import Exportable, any_size
 
 # What Hub calls the inputs of INPUT_KEYS, in their order.
 HUB_INPUTS = ("input_word_ids", "input_mask", "input_type_ids")
-_ANY_SIZE = {
-    name: tf.TensorSpec([None, None], tf.int32, name=name)
-    for name in HUB_INPUTS
-}
+_ANY_SIZE = any_size(HUB_INPUTS)
 
 
 class HubEncoder(Exportable):

@@ -13,15 +13,14 @@ B texts, S sequence length
 
 import itertools
 
-import numpy as np
 import tensorflow as tf
 
 from bert_tf import files, text_packing
 from bert_tf.encoder import INPUT_KEYS
 from bert_tf.model_folder import VOCAB_FILE
-from bert_tf.serving.exportable import SAMPLE_TEXTS, Exportable
+from bert_tf.serving.exportable import SAMPLE_TEXTS, Exportable, as_bytes
 from bert_tf.serving.hub_encoder import HUB_INPUTS
-from bert_tf.tasks.packing import require_room
+from bert_tf.tasks.packing import SPECIAL_TOKENS, require_room
 from bert_tf.text import TextTokenizer
 from bert_tf.vocabulary import load_vocab, require_special_tokens
 
@@ -67,7 +66,7 @@ class HubPreprocessor(Exportable):
         super().__init__()
         require_room(max_seq_length)
         vocab = load_vocab(vocab_file)
-        require_special_tokens(vocab, vocab_file, ("[UNK]", "[CLS]", "[SEP]"))
+        require_special_tokens(vocab, vocab_file, SPECIAL_TOKENS)
         self.vocab_file = vocab_file
         self.do_lower_case = do_lower_case
         self.max_seq_length = max_seq_length
@@ -107,8 +106,7 @@ class HubPreprocessor(Exportable):
 
     def samples(self):
         """See Exportable."""
-        texts = np.array([text.encode() for text in SAMPLE_TEXTS])
-        return {"serving_default": {"text": texts}}
+        return {"serving_default": {"text": as_bytes(SAMPLE_TEXTS)}}
 
 
 class _Tokenize(tf.Module):

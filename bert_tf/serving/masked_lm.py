@@ -3,14 +3,13 @@
 B batch, S sequence length, P masked positions, K words suggested, V vocabulary
 """
 
-import numpy as np
 import tensorflow as tf
 
 from bert_tf import text_packing
 from bert_tf.encoder import INPUT_KEYS
 from bert_tf.errors import UserError
+from bert_tf.serving.exportable import as_bytes
 from bert_tf.serving.served import ANY_TEXTS, Served
-from bert_tf.vocabulary import load_vocab, require_special_tokens
 
 MASK = "[MASK]"
 
@@ -31,6 +30,7 @@ class MaskedLanguageModel(Served):
 
     kind = "masked_lm"
     input_names = (*INPUT_KEYS, _POSITIONS)
+    special_tokens = (*Served.special_tokens, MASK)
 
     def __init__(self, model, config, *, top_k=5, **others):
         """Stores its arguments.
@@ -50,13 +50,11 @@ class MaskedLanguageModel(Served):
                 "that the model knows. Lower it."
             )
         super().__init__(model, config, **others)
-        vocab = load_vocab(self.vocab_file)
-        require_special_tokens(vocab, self.vocab_file, [MASK])
-        self.mask_id = vocab[MASK]
+        self.mask_id = self.vocab[MASK]
         self.top_k = top_k
         # A piece for every id that the model can give.
         pieces = [f"[unused id {i}]" for i in range(config.vocab_size)]
-        for piece, piece_id in vocab.items():
+        for piece, piece_id in self.vocab.items():
             pieces[piece_id] = piece
         self._pieces = tf.constant(pieces)
 
@@ -133,5 +131,5 @@ class MaskedLanguageModel(Served):
         packed = self.pack(tf.constant(texts))
         return {
             "serving_default": {k: v.numpy() for k, v in packed.items()},
-            "serving_text": {"text": np.array([t.encode() for t in texts])},
+            "serving_text": {"text": as_bytes(texts)},
         }

@@ -3,11 +3,11 @@
 B batch (of windows, or of questions), S sequence length, W windows
 """
 
-import numpy as np
 import tensorflow as tf
 
 from bert_tf import text_answers, text_windows
 from bert_tf.errors import UserError
+from bert_tf.serving.exportable import as_bytes
 from bert_tf.serving.served import ANY_TEXTS, Served
 from bert_tf.tasks.squad.windows import require_room
 from bert_tf.text_spans import Spans
@@ -216,8 +216,8 @@ class QuestionAnswering(Served):
         return {
             **super().samples(),
             "serving_text": {
-                "question": np.array([text.encode() for text in questions]),
-                "context": np.array([text.encode() for text in contexts]),
+                "question": as_bytes(questions),
+                "context": as_bytes(contexts),
             },
         }
 

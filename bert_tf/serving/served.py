@@ -4,17 +4,17 @@ B batch, S sequence length
 """
 
 import functools
+import types
 
 import tensorflow as tf
 
-from bert_tf import files, text_packing
+from bert_tf import features, files, text_packing
 from bert_tf.encoder import INPUT_KEYS
 from bert_tf.model_folder import CONFIG_FILE, VOCAB_FILE
-from bert_tf.serving.exportable import SAMPLE_TEXTS, Exportable
+from bert_tf.serving.exportable import SAMPLE_TEXTS, Exportable, any_size
+from bert_tf.tasks.packing import SPECIAL_TOKENS
 from bert_tf.text import TextTokenizer
 from bert_tf.vocabulary import load_vocab, require_special_tokens
-
-SPECIAL_TOKENS = ("[UNK]", "[CLS]", "[SEP]")
 
 ANY_TEXTS = tf.TensorSpec([None], tf.string)
 
@@ -26,12 +26,14 @@ class Served(Exportable):
 
         kind            str, for the description
         input_names     names of what `serving_default` takes
+        special_tokens  what the vocabulary must have
         call_model      input tensors -> dict of outputs
         signatures      name -> tf.function, more than those here
         samples         name -> inputs to compare an export by
     """
 
     input_names = INPUT_KEYS
+    special_tokens = SPECIAL_TOKENS
 
     def __init__(
         self, model, config, *, vocab_file, do_lower_case, max_seq_length
@@ -50,7 +52,9 @@ class Served(Exportable):
         """
         super().__init__()
         vocab = load_vocab(vocab_file)
-        require_special_tokens(vocab, vocab_file, SPECIAL_TOKENS)
+        require_special_tokens(vocab, vocab_file, self.special_tokens)
+        # Read-only, and so no dict that tf.Module would save.
+        self.vocab = types.MappingProxyType(vocab)
         # Its variables, and not the model: tf_keras would add functions of its
         # own for each layer to an export.
         self._weights = model.variables
@@ -59,6 +63,7 @@ class Served(Exportable):
         self.vocab_file = vocab_file
         self.do_lower_case = do_lower_case
         self.max_seq_length = max_seq_length
+        self._record_features = features.encoder_features(max_seq_length)
         self.tokenizer = TextTokenizer(vocab, do_lower_case)
         self.special_ids = vocab["[CLS]"], vocab["[SEP]"]
 
@@ -105,22 +110,20 @@ class Served(Exportable):
             return self.call_model(inputs)
 
         return serving_default.get_concrete_function(
-            **{
-                name: tf.TensorSpec([None, None], tf.int32, name=name)
-                for name in self.input_names
-            }
+            **any_size(self.input_names)
         )
 
     def _from_examples(self):
         @tf.function(input_signature=[ANY_TEXTS])
         def serving_examples(examples):
-            shapes = {
-                name: tf.io.FixedLenFeature([self.max_seq_length], tf.int64)
-                for name in INPUT_KEYS
-            }
-            parsed = tf.io.parse_example(examples, shapes)
+            parsed = tf.io.parse_example(
+                examples, features.parse_spec(self._record_features)
+            )
             return self.call_model(
-                {name: tf.cast(parsed[name], tf.int32) for name in INPUT_KEYS}
+                {
+                    name: tf.cast(value, tf.int32)
+                    for name, value in parsed.items()
+                }
             )
 
         return serving_examples
@@ -152,23 +155,13 @@ class Served(Exportable):
         whole = self.pack(tf.constant(SAMPLE_TEXTS), length=self.max_seq_length)
         return {
             "serving_default": inputs,
-            "serving_examples": {"examples": _examples(whole)},
+            "serving_examples": {"examples": self._records(whole)},
         }
 
-
-def _examples(inputs):
-    """Returns dict of INPUT_KEYS to int32 [B, S] as B serialized examples."""
-    rows = zip(*(inputs[name].numpy() for name in INPUT_KEYS))
-    return [
-        tf.train.Example(
-            features=tf.train.Features(
-                feature={
-                    name: tf.train.Feature(
-                        int64_list=tf.train.Int64List(value=values)
-                    )
-                    for name, values in zip(INPUT_KEYS, row)
-                }
-            )
-        ).SerializeToString()
-        for row in rows
-    ]
+    def _records(self, inputs):
+        """Returns dict of INPUT_KEYS to int32 [B, S] as a list of B records."""
+        serializer = features.ExampleSerializer(self._record_features)
+        rows = zip(*(inputs[name].numpy() for name in INPUT_KEYS))
+        return [
+            serializer.serialize(dict(zip(INPUT_KEYS, row))) for row in rows
+        ]

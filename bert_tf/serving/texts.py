@@ -18,19 +18,26 @@ def as_pair(text, is_pair=None):
     Raises:
       UserError: it is neither, or not what is wanted.
     """
-    pair = (text, None) if isinstance(text, str) else text
-    if pair is text and not (
-        isinstance(pair, (tuple, list))
-        and len(pair) == 2
-        and all(isinstance(part, str) for part in pair)
-    ):
+    if isinstance(text, str):
+        pair = text, None
+    elif _are_two_texts(text):
+        pair = tuple(text)
+    else:
         raise UserError(f"{text!r} is neither a text nor a pair of texts.")
     if is_pair is not None and is_pair != (pair[1] is not None):
         raise UserError(
             f"{text!r}: this model takes {_SHAPES[is_pair]}, not "
             f"{_SHAPES[not is_pair]}."
         )
-    return tuple(pair)
+    return pair
+
+
+def _are_two_texts(value):
+    return (
+        isinstance(value, (tuple, list))
+        and len(value) == 2
+        and all(isinstance(part, str) for part in value)
+    )
 
 
 def as_texts(texts):

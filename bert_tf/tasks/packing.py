@@ -13,6 +13,9 @@ from bert_tf.vocabulary import require_special_tokens
 
 _logger = logging.getLogger("absl")
 
+# What a vocabulary must have for that.
+SPECIAL_TOKENS = ("[UNK]", "[CLS]", "[SEP]")
+
 # [CLS] A [SEP] B [SEP] with nothing left of A and B.
 _LEAST_LENGTH = 3
 
@@ -112,9 +115,7 @@ def new_tokenizer(vocab_file, do_lower_case):
       UserError: the vocabulary cannot be read, or lacks a special token.
     """
     tokenizer = FullTokenizer(vocab_file, do_lower_case)
-    require_special_tokens(
-        tokenizer.vocab, vocab_file, ("[UNK]", "[CLS]", "[SEP]")
-    )
+    require_special_tokens(tokenizer.vocab, vocab_file, SPECIAL_TOKENS)
     return tokenizer
 
 

@@ -9,6 +9,18 @@ def test_by_length_holds_each_once_and_like_by_like():
     assert list(batching.by_length([])) == []
 
 
+def test_run_by_length_gives_results_in_order():
+    seen = []
+
+    def run(rows):
+        seen.append(rows)
+        return [row.upper() for row in rows]
+
+    rows = ["ccc", "a", "bb"]
+    assert batching.run_by_length(rows, [3, 1, 2], run, 2) == ["CCC", "A", "BB"]
+    assert seen == [["a", "bb"], ["ccc"]]
+
+
 def test_padded_pads_to_the_longest():
     made = batching.padded([([7, 8, 9], 2), ([7], 1)])
     assert made.tolist() == [
@@ -16,3 +28,4 @@ def test_padded_pads_to_the_longest():
         [[1, 1, 1], [1, 0, 0]],
         [[0, 0, 1], [0, 0, 0]],
     ]
+    assert batching.padded([([7], 1)], 4).shape == (3, 1, 4)
