@@ -19,6 +19,7 @@ from bert_tf import (
     common_flags,
     description,
     files,
+    flag_checks,
     model_folder,
     new_folder,
     variables,
@@ -124,7 +125,7 @@ def main():
         variables.require_config(reader, config, config_file)
     vocab_file = model_folder.find_vocabulary(FLAGS.vocab_file, path)
     if config is not None and vocab_file:
-        common_flags.check_vocabulary_size(
+        flag_checks.check_vocabulary_size(
             vocabulary.load_vocab(vocab_file), vocab_file, config, config_file
         )
     if isinstance(reader, HuggingFaceReader):

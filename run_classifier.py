@@ -21,9 +21,14 @@ import dataclasses
 
 from absl import flags
 
-from bert_tf import common_flags, export_flags, fine_tuning, hub_module
+from bert_tf import (
+    common_flags,
+    export_flags,
+    fine_tuning,
+    flag_checks,
+    hub_module,
+)
 from bert_tf.config import BertConfig
-from bert_tf.errors import UserError
 from bert_tf.tasks import columns, labels, packing, registry, task_file
 from bert_tf.tasks.converter import Conversion
 
@@ -168,25 +173,21 @@ def check_flags():
 
 
 def _check_switches():
-    switches = ("do_train", "do_eval", "do_predict", "do_export")
-    if not any(FLAGS[switch].value for switch in switches):
-        raise UserError(
-            "Give at least one of --do_train, --do_eval, --do_predict and "
-            "--do_export."
-        )
+    values = FLAGS.flag_values_dict()
+    readers = ("do_train", "do_eval", "do_predict")
+    flag_checks.require_job(values, (*readers, "do_export"))
     export_flags.check(FLAGS.do_export, FLAGS.export_dir)
-    common_flags.check_tpu(FLAGS.use_tpu, FLAGS.tpu_name, FLAGS.master)
-    for switch in switches[:-1]:
-        if FLAGS[switch].value and not FLAGS.data_dir:
-            raise UserError(f"--{switch} needs --data_dir.")
-    for flag, needed in (
-        ("early_stopping_patience", "eval_steps"),
-        ("eval_steps", "do_train"),
-        ("predictions_with_labels", "do_predict"),
-        ("glue_submission", "do_predict"),
-    ):
-        if FLAGS[flag].value and not FLAGS[needed].value:
-            raise UserError(f"--{flag} does nothing without --{needed}.")
+    flag_checks.check_tpu(FLAGS.use_tpu, FLAGS.tpu_name, FLAGS.master)
+    flag_checks.check_pairs(
+        values,
+        needs=[(reader, "data_dir") for reader in readers],
+        idle_without=(
+            ("early_stopping_patience", "eval_steps"),
+            ("eval_steps", "do_train"),
+            ("predictions_with_labels", "do_predict"),
+            ("glue_submission", "do_predict"),
+        ),
+    )
 
 
 def _make_processor(folders):

@@ -27,10 +27,10 @@ from bert_tf import (
     export_flags,
     files,
     fine_tuning,
+    flag_checks,
     model_folder,
     weights_path,
 )
-from bert_tf.errors import UserError
 from bert_tf.results import write_results
 
 FLAGS = flags.FLAGS
@@ -116,26 +116,22 @@ def check_flags():
     Raises:
       UserError: names the flag.
     """
-    if not (FLAGS.do_train or FLAGS.do_eval or FLAGS.do_export):
-        raise UserError(
-            "Give at least one of --do_train, --do_eval and --do_export."
-        )
+    values = FLAGS.flag_values_dict()
+    flag_checks.require_job(values, ("do_train", "do_eval", "do_export"))
     export_flags.check(FLAGS.do_export, FLAGS.export_dir)
-    for switch in ("do_train", "do_eval"):
-        if FLAGS[switch].value and not FLAGS.input_file:
-            raise UserError(f"--{switch} needs --input_file.")
-    if FLAGS.vocab_file and not FLAGS.do_export:
-        raise UserError("--vocab_file does nothing without --do_export.")
-    common_flags.check_tpu(FLAGS.use_tpu, FLAGS.tpu_name, FLAGS.master)
+    flag_checks.check_pairs(
+        values,
+        needs=[("do_train", "input_file"), ("do_eval", "input_file")],
+        idle_without=[("vocab_file", "do_export")],
+    )
+    flag_checks.check_tpu(FLAGS.use_tpu, FLAGS.tpu_name, FLAGS.master)
     checkpoint = weights_path.find_weights(
         FLAGS.output_dir, FLAGS.init_checkpoint
     )
     config, config_file = model_folder.choose_config(
         FLAGS.bert_config_file, checkpoint
     )
-    common_flags.check_sequence_length(
-        FLAGS.max_seq_length, config, config_file
-    )
+    flag_checks.check_sequence_length(FLAGS.max_seq_length, config, config_file)
     paths = []
     if FLAGS.do_train or FLAGS.do_eval:
         paths = files.expand_patterns(FLAGS.input_file, "input_file")

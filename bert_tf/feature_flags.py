@@ -2,7 +2,7 @@
 
 import os
 
-from bert_tf import common_flags, files, fine_tuning, weights_path
+from bert_tf import files, fine_tuning, flag_checks, weights_path
 from bert_tf.errors import UserError
 from bert_tf.tasks import packing
 
@@ -20,7 +20,7 @@ def check(values, *, is_case_given):
     Raises:
       UserError: a flag or a file is wrong, or they do not go together.
     """
-    common_flags.check_tpu(
+    flag_checks.check_tpu(
         values["use_tpu"], values["tpu_name"], values["master"]
     )
     layers = parse_layers(values["layers"])

@@ -6,7 +6,7 @@ S max_seq_length
 import dataclasses
 import os
 
-from bert_tf import common_flags, files, model_folder, weights_path
+from bert_tf import files, flag_checks, model_folder, weights_path
 from bert_tf.config import BertConfig
 from bert_tf.errors import UserError
 
@@ -97,7 +97,7 @@ def describe_model(checkpoint, values, *, is_case_given):
     config, config_file = model_folder.choose_config(
         values["bert_config_file"], checkpoint
     )
-    common_flags.check_sequence_length(
+    flag_checks.check_sequence_length(
         values["max_seq_length"], config, config_file
     )
     vocab_file, do_lower_case = choose_vocabulary(
@@ -136,7 +136,7 @@ def choose_vocabulary(
     do_lower_case = model_folder.choose_lower_case(
         values["do_lower_case"], is_case_given, [vocab_file, checkpoint]
     )
-    common_flags.check_vocabulary(
+    flag_checks.check_vocabulary(
         vocab_file, do_lower_case, checkpoint, config, config_file
     )
     return vocab_file, do_lower_case

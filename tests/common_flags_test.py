@@ -9,10 +9,6 @@ import time
 
 import pytest
 
-from bert_tf import common_flags
-from bert_tf.config import BertConfig
-from bert_tf.errors import UserError
-
 ROOT = pathlib.Path(__file__).parents[1]
 
 SCRIPT = """
@@ -149,53 +145,3 @@ def test_help_lists_the_shared_flags_and_may_be_cut_off(start):
     assert process.stderr.read() == ""
     process.stderr.close()
     process.wait()
-
-
-@pytest.mark.parametrize(
-    ("name", "master"), [("my-tpu", None), (None, "grpc://10.0.0.2:8470")]
-)
-def test_a_tpu_with_an_address_passes(name, master):
-    common_flags.check_tpu(True, name, master)
-
-
-def test_a_tpu_without_an_address_is_refused():
-    common_flags.check_tpu(False, None, None)
-    with pytest.raises(UserError, match="--use_tpu needs --tpu_name"):
-        common_flags.check_tpu(True, None, None)
-
-
-def test_a_sequence_beyond_the_positions_is_refused():
-    config = BertConfig(vocab_size=61, max_position_embeddings=24)
-    common_flags.check_sequence_length(24, config, "c.json")
-    message = r"--max_seq_length=25 .* \(24\) in c.json"
-    with pytest.raises(UserError, match=message):
-        common_flags.check_sequence_length(25, config, "c.json")
-
-
-def test_a_vocabulary_must_fit_the_model(tmp_path):
-    path = tmp_path / "vocab.txt"
-    path.write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\na\n")
-    config = BertConfig(vocab_size=5)
-    common_flags.check_vocabulary(str(path), True, None, config, "c.json")
-    config = BertConfig(vocab_size=4)
-    with pytest.raises(UserError, match="has 5 lines, but `vocab_size` in c"):
-        common_flags.check_vocabulary(str(path), True, None, config, "c.json")
-
-
-def test_a_vocabulary_needs_its_special_pieces(tmp_path):
-    path = tmp_path / "vocab.txt"
-    path.write_text("[PAD]\n[UNK]\n[CLS]\n")
-    config = BertConfig(vocab_size=5)
-    with pytest.raises(UserError, match=r"\[SEP\]"):
-        common_flags.check_vocabulary(str(path), True, None, config, "c.json")
-
-
-def test_a_release_of_the_other_letter_case_is_refused(tmp_path):
-    path = tmp_path / "vocab.txt"
-    path.write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\nA\n")
-    config = BertConfig(vocab_size=5)
-    release = "cased_L-12_H-768_A-12/bert_model.ckpt"
-    with pytest.raises(UserError, match="Set --do_lower_case=false"):
-        common_flags.check_vocabulary(
-            str(path), True, release, config, "c.json"
-        )

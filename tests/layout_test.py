@@ -22,6 +22,7 @@ LEVELS = [
         "vocabulary",
         "tokenization",
         "common_flags",
+        "flag_checks",
         "progress",
         "heartbeat",
         "checkpoint_files",

@@ -5,8 +5,8 @@ import os
 import tensorflow as tf
 
 from bert_tf import (
-    common_flags,
     fine_tuning,
+    flag_checks,
     model_folder,
     models,
     weights_path,
@@ -67,7 +67,7 @@ def open_served(
     if max_seq_length is None:
         max_seq_length = _longest(kind, checkpoint, config)
     packing.require_room(max_seq_length)
-    common_flags.check_sequence_length(max_seq_length, config, config_file)
+    flag_checks.check_sequence_length(max_seq_length, config, config_file)
     if (
         kind != "encoder"
         or vocab_file

@@ -1,10 +1,10 @@
 """Which flags of run_squad.py go together."""
 
-from bert_tf import common_flags, export_flags
+from bert_tf import export_flags, flag_checks
 from bert_tf.errors import UserError
 from bert_tf.tasks.squad import scores
 
-# Each flag on the left needs the one on the right: it is missing;
+# See flag_checks.check_pairs.
 _NEEDED = (
     ("do_train", "train_file"),
     ("do_train", "output_dir"),
@@ -13,7 +13,6 @@ _NEEDED = (
     ("do_eval", "predict_file"),
     ("do_export", "output_dir"),
 )
-# or it does nothing without it.
 _IDLE_WITHOUT = (
     ("predictions_file", "do_eval"),
     ("null_odds_file", "predictions_file"),
@@ -34,20 +33,11 @@ def check(values):
     Raises:
       UserError: nothing is to be done, or flags do not go together.
     """
-    if not any(values[job] for job in _JOBS):
-        raise UserError(
-            "Give at least one of --do_train, --do_predict, --do_eval and "
-            "--do_export."
-        )
-    common_flags.check_tpu(
+    flag_checks.require_job(values, _JOBS)
+    flag_checks.check_tpu(
         values["use_tpu"], values["tpu_name"], values["master"]
     )
-    for flag, needed in _NEEDED:
-        if values[flag] and not values[needed]:
-            raise UserError(f"--{flag} needs --{needed}.")
-    for flag, needed in _IDLE_WITHOUT:
-        if values[flag] and not values[needed]:
-            raise UserError(f"--{flag} does nothing without --{needed}.")
+    flag_checks.check_pairs(values, needs=_NEEDED, idle_without=_IDLE_WITHOUT)
     export_flags.check(values["do_export"], values["export_dir"])
     is_scored = values["do_predict"] or values["do_eval"]
     is_auto = values["null_score_diff_threshold"] == scores.AUTO
