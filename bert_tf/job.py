@@ -109,6 +109,9 @@ class Job:
             )
             if latest is not None:
                 state.restore(keeper.read_companion(latest))
+                logging.info(
+                    "Training goes on after step %d.", self.global_step()
+                )
             files.write_text(
                 os.path.join(self.output_dir, CONFIG_FILE),
                 self.config.to_json_string(),

@@ -94,7 +94,7 @@ def initialize(model, keeper, init_checkpoint):
       init_checkpoint: str or None.
 
     Returns:
-      str or None, the checkpoint in `output_dir` that was resumed from.
+      str or None, the checkpoint in `output_dir` that was restored.
 
     Raises:
       UserError: a checkpoint does not fit the model.
@@ -102,9 +102,9 @@ def initialize(model, keeper, init_checkpoint):
     latest = keeper.latest()
     if latest is not None:
         keeper.restore(latest)
-        logging.info("Weights: resumed from %s.", latest)
+        logging.info("Weights: those of %s, the newest there.", latest)
         if init_checkpoint:
-            logging.info("--init_checkpoint is not read: this is a resume.")
+            logging.info("So --init_checkpoint is not read.")
     elif init_checkpoint:
         load_checkpoint(model, init_checkpoint)
     else:

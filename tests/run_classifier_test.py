@@ -140,7 +140,7 @@ def test_a_finished_run_says_how_to_go_on(run, table):
     assert "--num_train_epochs ends the run at step 2" in again.stderr
     more = run(*flags, "--num_train_epochs=2")
     assert more.returncode == 0
-    assert "resumed from" in more.stderr
+    assert "Training goes on after step 2." in more.stderr
 
 
 @pytest.mark.parametrize(

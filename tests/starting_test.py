@@ -67,7 +67,7 @@ def test_weights_come_from_output_dir_first(keeper_of, tmp_path, caplog):
     assert latest == saved
     assert weight(resumed) == weight(run) != 3.0
     assert int(resumed.optimizer.iterations) == 2
-    assert f"resumed from {saved}" in caplog.text
+    assert f"Weights: those of {saved}" in caplog.text
     assert "--init_checkpoint is not read" in caplog.text
 
 
