@@ -15,19 +15,18 @@ import os
 
 from absl import flags, logging
 
-from bert_tf import (
-    common_flags,
+from bert_tf.checkpoints import variable_table
+from bert_tf.cli import common_flags
+from bert_tf.errors import UserError
+from bert_tf.formats.huggingface import HuggingFaceReader
+from bert_tf.storage import files, new_folder
+from bert_tf.text import vocabulary
+from bert_tf.weights import (
     description,
-    files,
-    flag_checks,
+    model_choice,
     model_folder,
-    new_folder,
-    variables,
-    vocabulary,
     weights_path,
 )
-from bert_tf.errors import UserError
-from bert_tf.huggingface import HuggingFaceReader
 
 FLAGS = flags.FLAGS
 
@@ -109,9 +108,9 @@ def open_weights(path):
     # Safetensors need no TensorFlow, which takes seconds to import.
     if weights_path.is_safetensors(path):
         return HuggingFaceReader(path)
-    from bert_tf import checkpoint
+    from bert_tf.weights import loading
 
-    return checkpoint.open_checkpoint(path, "input")
+    return loading.open_checkpoint(path, "input")
 
 
 def main():
@@ -122,15 +121,15 @@ def main():
         print(description.describe(reader, config, config_file), end="")
         return
     if config is not None:
-        variables.require_config(reader, config, config_file)
+        variable_table.require_config(reader, config, config_file)
     vocab_file = model_folder.find_vocabulary(FLAGS.vocab_file, path)
     if config is not None and vocab_file:
-        flag_checks.check_vocabulary_size(
+        model_choice.check_vocabulary_size(
             vocabulary.load_vocab(vocab_file), vocab_file, config, config_file
         )
     if isinstance(reader, HuggingFaceReader):
         reader.log_left_out()
-    from bert_tf import conversion
+    from bert_tf.weights import conversion
 
     if config is None:
         config = conversion.infer_config(reader, FLAGS.output_format)

@@ -18,15 +18,10 @@ import random
 
 from absl import flags, logging
 
-from bert_tf import (
-    common_flags,
-    documents,
-    files,
-    instances,
-    masking,
-    pretraining_data,
-    tokenization,
-)
+from bert_tf.cli import common_flags
+from bert_tf.data import documents, instances, masking, pretraining_data
+from bert_tf.storage import files
+from bert_tf.text import tokenization
 
 FLAGS = flags.FLAGS
 

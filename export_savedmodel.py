@@ -14,7 +14,7 @@ with --do_export.
 
 from absl import flags
 
-from bert_tf import common_flags, export_flags
+from bert_tf.cli import common_flags, export_flags
 from bert_tf.errors import UserError
 
 FLAGS = flags.FLAGS
@@ -90,7 +90,7 @@ def make_served():
 def main():
     check_flags()
     # From here on and not above: TensorFlow takes seconds to import.
-    from bert_tf import export
+    from bert_tf.serving import export
 
     export.export(make_served(), FLAGS.export_dir, verify=FLAGS.verify_export)
 

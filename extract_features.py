@@ -16,14 +16,10 @@ of 2018; --pooling and --output_format are new.
 
 from absl import flags, logging
 
-from bert_tf import (
-    common_flags,
-    feature_files,
-    feature_flags,
-    files,
-    packed_lines,
-)
-from bert_tf.tasks import packing
+from bert_tf.cli import common_flags, extraction_flags
+from bert_tf.extraction import packed_lines, vector_files
+from bert_tf.storage import files
+from bert_tf.text import packing
 
 FLAGS = flags.FLAGS
 
@@ -82,10 +78,11 @@ flags.mark_flags_as_required(["input_file", "output_file", "init_checkpoint"])
 def load_extractor(model, layers):
     # Here and not above: TensorFlow takes seconds to import, and a wrong flag
     # should be told at once.
-    from bert_tf import distribution, feature_extraction
+    from bert_tf.extraction import encoder_vectors
+    from bert_tf.training import distribution
 
     address = distribution.TpuAddress.from_flags(FLAGS.flag_values_dict())
-    extractor = feature_extraction.Extractor(
+    extractor = encoder_vectors.Extractor(
         model.config,
         layers,
         pooling=FLAGS.pooling,
@@ -98,7 +95,7 @@ def load_extractor(model, layers):
 
 
 def main():
-    model, layers = feature_flags.check(
+    model, layers = extraction_flags.check(
         FLAGS.flag_values_dict(), is_case_given=FLAGS["do_lower_case"].present
     )
     tokenizer = packing.new_tokenizer(model.vocab_file, model.do_lower_case)
@@ -110,7 +107,7 @@ def main():
         folder=packed_lines.local_folder(path),
     ) as lines:
         extractor = load_extractor(model, layers)
-        with feature_files.writing(
+        with vector_files.writing(
             path,
             FLAGS.output_format,
             layers,

@@ -21,16 +21,13 @@ import dataclasses
 
 from absl import flags
 
-from bert_tf import (
-    common_flags,
-    export_flags,
-    fine_tuning,
-    flag_checks,
-    hub_module,
-)
+from bert_tf.cli import checks, common_flags, export_flags
 from bert_tf.config import BertConfig
-from bert_tf.tasks import columns, labels, packing, registry, task_file
-from bert_tf.tasks.converter import Conversion
+from bert_tf.formats import hub_module
+from bert_tf.tasks import labels, own_table, registry, task_file
+from bert_tf.tasks.records import converter
+from bert_tf.tasks.records.converter import Conversion
+from bert_tf.weights import model_choice
 
 FLAGS = flags.FLAGS
 
@@ -139,7 +136,7 @@ def check_flags():
     init_checkpoint = hub_module.choose_init_checkpoint(
         FLAGS.init_checkpoint, FLAGS.bert_hub_module_handle
     )
-    model = fine_tuning.choose_model(
+    model = model_choice.choose_model(
         {**FLAGS.flag_values_dict(), "init_checkpoint": init_checkpoint},
         is_case_given=FLAGS["do_lower_case"].present,
     )
@@ -159,7 +156,7 @@ def check_flags():
         conversion.require_same(folder, f"--task_name={task.name}")
         task_file.require_same_task(folder, task, to_train=FLAGS.do_train)
     for _, examples in dev:
-        packing.check_labels(examples, conversion.labels)
+        converter.check_labels(examples, conversion.labels)
     return Inputs(
         config=model.config,
         init_checkpoint=init_checkpoint,
@@ -175,10 +172,10 @@ def check_flags():
 def _check_switches():
     values = FLAGS.flag_values_dict()
     readers = ("do_train", "do_eval", "do_predict")
-    flag_checks.require_job(values, (*readers, "do_export"))
+    checks.require_job(values, (*readers, "do_export"))
     export_flags.check(FLAGS.do_export, FLAGS.export_dir)
-    flag_checks.check_tpu(FLAGS.use_tpu, FLAGS.tpu_name, FLAGS.master)
-    flag_checks.check_pairs(
+    checks.check_tpu(FLAGS.use_tpu, FLAGS.tpu_name, FLAGS.master)
+    checks.check_pairs(
         values,
         needs=[(reader, "data_dir") for reader in readers],
         idle_without=(
@@ -205,7 +202,7 @@ def _make_processor(folders):
         registry.require_submission(task)
     options, names = None, ()
     if task.name == registry.OWN_TABLE:
-        options = columns.TableOptions(
+        options = own_table.TableOptions(
             text_a_column=FLAGS.text_a_column,
             text_b_column=FLAGS.text_b_column,
             label_column=FLAGS.label_column,
@@ -213,7 +210,7 @@ def _make_processor(folders):
             data_format=FLAGS.data_format,
             kind=kind,
         )
-        names = columns.choose_label_names(
+        names = own_table.choose_label_names(
             options, FLAGS.data_dir, FLAGS.labels, folders
         )
     processor = registry.make_processor(
@@ -230,8 +227,8 @@ def _read_train(processor, task_labels):
     if not FLAGS.do_train:
         return [], 0
     examples = processor.get_train_examples(FLAGS.data_dir)
-    packing.check_labels(examples, task_labels)
-    return examples, fine_tuning.count_steps(
+    converter.check_labels(examples, task_labels)
+    return examples, checks.count_steps(
         len(examples),
         num_train_epochs=FLAGS.num_train_epochs,
         train_batch_size=FLAGS.train_batch_size,
@@ -248,7 +245,8 @@ def _read(processor, example_sets, wanted):
 
 def make_files(inputs):
     """Returns the ClassifierFiles of what the flags name."""
-    from bert_tf import classification, classifier_files, distribution
+    from bert_tf.cli import classifier_files
+    from bert_tf.training import classification, distribution
 
     address = distribution.TpuAddress.from_flags(FLAGS.flag_values_dict())
     job = classification.Job(
@@ -273,16 +271,18 @@ def make_files(inputs):
 
 
 def train(classifier, inputs):
-    from bert_tf import training
-    from bert_tf.best import BestKeeper
+    from bert_tf.training import training_loop
+    from bert_tf.training.best_weights import BestKeeper
 
     values = FLAGS.flag_values_dict()
-    settings = training.LoopSettings.from_flags(
+    settings = training_loop.LoopSettings.from_flags(
         values,
         num_train_steps=inputs.num_train_steps,
         watch_steps=FLAGS.eval_steps,
     )
-    schedule = training.Schedule.from_epochs(values, inputs.num_train_steps)
+    schedule = training_loop.Schedule.from_epochs(
+        values, inputs.num_train_steps
+    )
     if not FLAGS.eval_steps:
         classifier.train(inputs.train, settings, schedule)
         return
@@ -298,7 +298,7 @@ def train(classifier, inputs):
 
 
 def export_model(classifier, inputs):
-    from bert_tf import export
+    from bert_tf.serving import export
     from bert_tf.serving.classifier import Classifier
 
     is_table = inputs.task.name == registry.OWN_TABLE

@@ -22,16 +22,10 @@ import os
 
 from absl import flags
 
-from bert_tf import (
-    common_flags,
-    export_flags,
-    files,
-    fine_tuning,
-    flag_checks,
-    model_folder,
-    weights_path,
-)
-from bert_tf.results import write_results
+from bert_tf.cli import checks, common_flags, export_flags
+from bert_tf.storage import files
+from bert_tf.storage.results import write_results
+from bert_tf.weights import model_choice, model_folder, weights_path
 
 FLAGS = flags.FLAGS
 
@@ -117,28 +111,30 @@ def check_flags():
       UserError: names the flag.
     """
     values = FLAGS.flag_values_dict()
-    flag_checks.require_job(values, ("do_train", "do_eval", "do_export"))
+    checks.require_job(values, ("do_train", "do_eval", "do_export"))
     export_flags.check(FLAGS.do_export, FLAGS.export_dir)
-    flag_checks.check_pairs(
+    checks.check_pairs(
         values,
         needs=[("do_train", "input_file"), ("do_eval", "input_file")],
         idle_without=[("vocab_file", "do_export")],
     )
-    flag_checks.check_tpu(FLAGS.use_tpu, FLAGS.tpu_name, FLAGS.master)
+    checks.check_tpu(FLAGS.use_tpu, FLAGS.tpu_name, FLAGS.master)
     checkpoint = weights_path.find_weights(
         FLAGS.output_dir, FLAGS.init_checkpoint
     )
     config, config_file = model_folder.choose_config(
         FLAGS.bert_config_file, checkpoint
     )
-    flag_checks.check_sequence_length(FLAGS.max_seq_length, config, config_file)
+    model_choice.check_sequence_length(
+        FLAGS.max_seq_length, config, config_file
+    )
     paths = []
     if FLAGS.do_train or FLAGS.do_eval:
         paths = files.expand_patterns(FLAGS.input_file, "input_file")
         files.require_rereadable(paths, "input_file")
     texts = None
     if FLAGS.do_export:
-        vocab_file, do_lower_case = fine_tuning.choose_vocabulary(
+        vocab_file, do_lower_case = model_choice.choose_vocabulary(
             FLAGS.flag_values_dict(),
             checkpoint,
             config,
@@ -151,7 +147,7 @@ def check_flags():
 
 
 def export_model(job, texts):
-    from bert_tf import export
+    from bert_tf.serving import export
     from bert_tf.serving.masked_lm import MaskedLanguageModel
 
     served = MaskedLanguageModel(
@@ -167,7 +163,7 @@ def main():
     config, paths, texts = check_flags()
     # Here and not above: TensorFlow takes seconds to import, and a wrong flag
     # should be told at once.
-    from bert_tf import distribution, pretraining, training
+    from bert_tf.training import distribution, pretraining, training_loop
 
     address = distribution.TpuAddress.from_flags(FLAGS.flag_values_dict())
     job = pretraining.Job(
@@ -185,10 +181,10 @@ def main():
     if paths:
         job.check_records()
     if FLAGS.do_train:
-        settings = training.LoopSettings.from_flags(
+        settings = training_loop.LoopSettings.from_flags(
             FLAGS.flag_values_dict(), num_train_steps=FLAGS.num_train_steps
         )
-        schedule = training.Schedule(
+        schedule = training_loop.Schedule(
             FLAGS.learning_rate, FLAGS.num_warmup_steps
         )
         job.train(job.records, settings, schedule)

@@ -23,18 +23,14 @@ import random
 
 from absl import flags, logging
 
-from bert_tf import (
-    common_flags,
-    export_flags,
-    files,
-    fine_tuning,
-    model_folder,
-)
+from bert_tf.cli import checks, common_flags, export_flags, squad_switches
 from bert_tf.config import BertConfig
 from bert_tf.errors import UserError
-from bert_tf.results import write_results
-from bert_tf.tasks.squad import examples, scores, switches
-from bert_tf.tasks.squad.converter import Conversion
+from bert_tf.squad import examples, scores
+from bert_tf.squad.converter import Conversion
+from bert_tf.storage import files
+from bert_tf.storage.results import write_results
+from bert_tf.weights import model_choice, model_folder
 
 FLAGS = flags.FLAGS
 
@@ -137,9 +133,9 @@ def check_flags():
     Raises:
       UserError: names the flag, or the file and place.
     """
-    switches.check(FLAGS.flag_values_dict())
+    squad_switches.check(FLAGS.flag_values_dict())
     _threshold()
-    model = fine_tuning.choose_model(
+    model = model_choice.choose_model(
         FLAGS.flag_values_dict(), is_case_given=FLAGS["do_lower_case"].present
     )
     conversion = Conversion(
@@ -182,7 +178,7 @@ def _read_train():
         is_training=True,
         version_2_with_negative=FLAGS.version_2_with_negative,
     )
-    num_train_steps = fine_tuning.count_steps(
+    num_train_steps = checks.count_steps(
         len(read),
         num_train_epochs=FLAGS.num_train_epochs,
         train_batch_size=FLAGS.train_batch_size,
@@ -236,7 +232,8 @@ def score_predictions():
 
 def make_files(inputs):
     """Returns the SquadFiles of what the flags name."""
-    from bert_tf import distribution, question_answering, squad_files
+    from bert_tf.cli import squad_files
+    from bert_tf.training import distribution, question_answering
 
     address = distribution.TpuAddress.from_flags(FLAGS.flag_values_dict())
     job = question_answering.Job(
@@ -266,16 +263,18 @@ def make_files(inputs):
 
 
 def train(squad, inputs):
-    from bert_tf import training
-    from bert_tf.best import BestKeeper
+    from bert_tf.training import training_loop
+    from bert_tf.training.best_weights import BestKeeper
 
     values = FLAGS.flag_values_dict()
-    settings = training.LoopSettings.from_flags(
+    settings = training_loop.LoopSettings.from_flags(
         values,
         num_train_steps=inputs.num_train_steps,
         watch_steps=FLAGS.eval_steps,
     )
-    schedule = training.Schedule.from_epochs(values, inputs.num_train_steps)
+    schedule = training_loop.Schedule.from_epochs(
+        values, inputs.num_train_steps
+    )
     if not FLAGS.eval_steps:
         squad.train(inputs.train, settings, schedule)
         return
@@ -291,7 +290,7 @@ def train(squad, inputs):
 
 
 def export_model(squad, threshold):
-    from bert_tf import export
+    from bert_tf.serving import export
     from bert_tf.serving.question_answering import QuestionAnswering
 
     conversion, options = squad.conversion, squad.options
@@ -315,7 +314,7 @@ def main():
     if FLAGS.verbose_logging:
         logging.set_verbosity(logging.DEBUG)
     if FLAGS.do_eval and FLAGS.predictions_file:
-        switches.check(FLAGS.flag_values_dict())
+        squad_switches.check(FLAGS.flag_values_dict())
         score_predictions()
         return
     inputs = check_flags()

@@ -17,7 +17,8 @@ import time
 
 from absl import flags
 
-from bert_tf import common_flags, files
+from bert_tf.cli import common_flags
+from bert_tf.storage import files
 
 FLAGS = flags.FLAGS
 
@@ -42,7 +43,7 @@ def time_in_turn(ways, num_runs):
 
 def one_text(predictor, text):
     """Returns the ways to predict for one text."""
-    from bert_tf.serving.batching import padded
+    from bert_tf.data.batching import padded
 
     run = predictor.signature("serving_default")
     inputs = padded([predictor.pack(text)])
@@ -62,7 +63,7 @@ def one_text(predictor, text):
 
 def many_texts(predictor, texts):
     """Returns the ways to predict for many texts."""
-    from bert_tf.serving.batching import BATCH_SIZE, padded
+    from bert_tf.data.batching import BATCH_SIZE, padded
 
     run = predictor.signature("serving_default")
 

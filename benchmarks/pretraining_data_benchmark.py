@@ -65,7 +65,7 @@ class PlainMaker:
     """
 
     def __init__(self, vocab_file, dupe_factor):
-        from bert_tf import tokenization
+        from bert_tf.text import tokenization
 
         self.vocab = tokenization.load_vocab(vocab_file)
         self.tokenizer = PlainTokenizer(self.vocab)
@@ -213,7 +213,8 @@ def run_plain():
 
 def run_ours():
     """Does the work as create_pretraining_data.py does it."""
-    from bert_tf import documents, masking, pretraining_data, tokenization
+    from bert_tf.data import documents, masking, pretraining_data
+    from bert_tf.text import tokenization
 
     tokenizer = tokenization.FullTokenizer(FLAGS.vocab_file)
     made = pretraining_data.create_instances(
@@ -228,8 +229,7 @@ def run_ours():
 def measure(run):
     """Runs it in this process and prints a line of JSON."""
     # Their time and memory are not counted, so they come first.
-    import bert_tf.features
-    import bert_tf.pretraining_data  # noqa: F401
+    import bert_tf.data.pretraining_data  # noqa: F401
 
     megabyte = 1e6
     with open("/proc/self/statm", encoding="ascii") as statm:

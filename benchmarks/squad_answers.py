@@ -25,8 +25,8 @@ import time
 
 import numpy as np
 
-from bert_tf.tasks.squad import answers, converter, examples
-from bert_tf.tasks.squad.final_text import get_final_text
+from bert_tf.squad import answers, converter, examples
+from bert_tf.squad.final_text import get_final_text
 
 BATCH_SIZE = 256
 

@@ -22,9 +22,9 @@ import time
 import tensorflow as tf
 
 from bert_tf.features import squad_features
-from bert_tf.tasks.squad import converter, examples
-from bert_tf.tokenization import BasicTokenizer, WordpieceTokenizer
-from bert_tf.vocabulary import load_vocab
+from bert_tf.squad import converter, examples
+from bert_tf.text.tokenization import BasicTokenizer, WordpieceTokenizer
+from bert_tf.text.vocabulary import load_vocab
 
 
 def plain_records(found, conversion):

@@ -14,7 +14,8 @@ import time
 
 from absl import flags
 
-from bert_tf import common_flags, files
+from bert_tf.cli import common_flags
+from bert_tf.storage import files
 
 FLAGS = flags.FLAGS
 
@@ -30,8 +31,8 @@ def make_tokenizers():
     import tensorflow as tf
     import tensorflow_text
 
-    from bert_tf.text import TextTokenizer
-    from bert_tf.tokenization import FullTokenizer
+    from bert_tf.text.graph_tokenizer import TextTokenizer
+    from bert_tf.text.tokenization import FullTokenizer
 
     vocab = FullTokenizer(FLAGS.vocab_file).vocab
     modules = {

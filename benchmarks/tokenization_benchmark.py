@@ -24,7 +24,7 @@ import sys
 import time
 import unicodedata
 
-from bert_tf import tokenization
+from bert_tf.text import tokenization
 
 
 class PlainTokenizer:

@@ -15,8 +15,9 @@ import pathlib
 
 from absl import flags, logging
 
-from bert_tf import common_flags, files
+from bert_tf.cli import common_flags
 from bert_tf.config import BertConfig
+from bert_tf.storage import files
 
 FLAGS = flags.FLAGS
 
@@ -75,7 +76,9 @@ def choose_generators_as_on_tpu(hlo):
 
 def pretraining_parts(config):
     """Returns model, function of the losses, their names, and features."""
-    from bert_tf import features, models, pretraining
+    from bert_tf import features
+    from bert_tf.model import models
+    from bert_tf.training import pretraining
 
     return (
         models.pretraining_model(config, use_one_hot_embeddings=True),
@@ -89,8 +92,9 @@ def pretraining_parts(config):
 
 def classifier_parts(config):
     """Returns the same of a classifier of two labels."""
-    from bert_tf import classification, distribution, features
+    from bert_tf import features
     from bert_tf.tasks.labels import CLASSIFICATION, Labels
+    from bert_tf.training import classification, distribution
 
     kind = features.classifier_features(FLAGS.max_seq_length)
     job = classification.Job(
@@ -106,7 +110,8 @@ def classifier_parts(config):
 
 def squad_parts(config):
     """Returns the same of a model that answers questions."""
-    from bert_tf import distribution, features, question_answering
+    from bert_tf import features
+    from bert_tf.training import distribution, question_answering
 
     job = question_answering.Job(
         config=config,
@@ -132,12 +137,12 @@ def main():
 
     import tensorflow as tf
 
-    from bert_tf import optimization, training
+    from bert_tf.training import optimization, training_loop
 
     model, compute_losses, loss_names, kind = _PARTS[FLAGS.job](config)
     optimizer = optimization.create_optimizer(1e-4, 100000, 10000)
     optimizer.build(model.trainable_variables)
-    trainer = training.Trainer(
+    trainer = training_loop.Trainer(
         model,
         optimizer,
         compute_losses=compute_losses,

@@ -7,15 +7,15 @@ script's `--help` answer without importing TensorFlow.
 import importlib
 
 _HOME_OF = {
-    "AdamWeightDecay": "optimization",
-    "BasicTokenizer": "tokenization",
+    "AdamWeightDecay": "training.optimization",
+    "BasicTokenizer": "text.tokenization",
     "BertConfig": "config",
-    "BertEncoder": "encoder",
-    "FullTokenizer": "tokenization",
-    "Predictor": "predictor",
-    "WordpieceTokenizer": "tokenization",
-    "create_optimizer": "optimization",
-    "load_checkpoint": "checkpoint",
+    "BertEncoder": "model.encoder",
+    "FullTokenizer": "text.tokenization",
+    "Predictor": "serving.predictor",
+    "WordpieceTokenizer": "text.tokenization",
+    "create_optimizer": "training.optimization",
+    "load_checkpoint": "weights.loading",
 }
 
 __all__ = sorted(_HOME_OF)

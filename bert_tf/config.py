@@ -5,7 +5,7 @@ import json
 import logging
 
 from bert_tf.errors import UserError
-from bert_tf.files import read_text
+from bert_tf.storage.files import read_text
 
 # "gelu" is 2018's, with tanh; "gelu_erf", the exact form, is what Hugging Face
 # calls "gelu".

@@ -10,6 +10,9 @@ import dataclasses
 
 import tensorflow as tf
 
+# What the encoder takes of a record.
+INPUT_KEYS = ("input_ids", "input_mask", "segment_ids")
+
 
 @dataclasses.dataclass(frozen=True)
 class Feature:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bert_tf.predictor import Predictor
+from bert_tf.serving.predictor import Predictor
 
 
 @pytest.fixture

@@ -12,110 +12,57 @@ ROOT = pathlib.Path(__file__).parents[1]
 LIBRARY = ROOT / "bert_tf"
 SCRIPTS = sorted(p for p in ROOT.glob("*.py") if p.name != "setup.py")
 
-# A module may import modules of its own level and of those above it here.
-LEVELS = [
-    # Text and configuration, no TensorFlow operations.
-    {
-        "errors",
-        "files",
-        "config",
-        "vocabulary",
-        "tokenization",
-        "common_flags",
-        "flag_checks",
-        "progress",
-        "heartbeat",
-        "checkpoint_files",
-        "weight_reader",
-        "variables",
-        "json_files",
-        "json_numbers",
-        "new_folder",
-        "weights_path",
-        "saved_model_folder",
-        "hub_module",
-        "safetensors_files",
-        "huggingface",
-        "huggingface_config",
-        "model_folder",
-        "description",
-        "results",
-        "fine_tuning",
-        "text_tables",
-        "export_flags",
-    },
-    # What a record is.
-    {"features"},
-    # The data of each job; never imports a layer.
-    {
-        "documents",
-        "masking",
-        "instances",
-        "pretraining_data",
-        "input_pipeline",
-        "packed_lines",
-        "feature_flags",
-        "feature_files",
-        "tasks",
-    },
-    # Tensors; never imports data.
-    {
-        "functions",
-        "dropout",
-        "layers",
-        "encoder",
-        "heads",
-        "losses",
-        "models",
-        "text_characters",
-        "text",
-        "text_packing",
-        "text_windows",
-        "text_spans",
-        "text_answers",
-    },
-    # Optimising and keeping.
-    {
-        "optimization",
-        "checkpoint_io",
-        "model_garden_graph",
-        "model_garden_places",
-        "model_garden_search",
-        "model_garden",
-        "saved_variables",
-        "checkpoint",
-        "checkpoint_keeper",
-        "conversion",
-        "distribution",
-    },
-    # The loop.
-    {
-        "run_state",
-        "starting",
-        "training",
-        "job",
-        "pretraining",
-        "best",
-        "classification",
-        "classifier_files",
-        "question_answering",
-        "squad_files",
-        "serving",
-        "export",
-        "verify_export",
-        "feature_extraction",
-        "predictor",
-        "predictor_main",
-    },
-]
-LEVEL_OF = {name: i for i, names in enumerate(LEVELS) for name in names}
-DATA, TENSORS = 2, 3
+# What each package, or module that stands alone, may import from the others.
+# A row may name only rows above it, so that there can be no circle.
+MAY_IMPORT = {
+    "errors": "",
+    "storage": "errors",
+    "config": "errors storage",
+    "features": "",
+    "text": "errors storage features",
+    "checkpoints": "errors storage",
+    "formats": "errors storage config checkpoints",
+    "data": "errors storage features text",
+    "model": "errors config features",
+    "weights": "errors storage config text checkpoints formats model",
+    "tasks": "errors storage features text data weights",
+    "squad": "errors storage features text data",
+    "training": "errors storage config features data checkpoints model weights "
+    "tasks",
+    "extraction": "errors storage features text data model weights tasks "
+    "training",
+    "serving": "errors storage config features text formats data model weights "
+    "tasks squad extraction",
+    "cli": "errors storage config features text formats data model weights "
+    "tasks squad training extraction serving",
+    # 2018's, or a command's, name for what is in a package.
+    "tokenization": "text",
+    "predictor": "cli",
+}
+ROWS = list(MAY_IMPORT)
 
 MODULES = sorted(LIBRARY.rglob("*.py"))
+PACKAGES = sorted(path.parent for path in LIBRARY.rglob("*/__init__.py"))
+
+# Where TensorFlow may be imported at the top of a file; all else answers
+# before it is there, and imports it within a function.
+USES_TENSORFLOW = {
+    "features": {"features"},
+    "text": {"graph_characters", "graph_packing", "graph_tokenizer"},
+    "squad": {"graph_answers", "graph_spans", "graph_windows"},
+    "data": {"input_pipeline"},
+    "model": ...,
+    "weights": {"conversion"},
+    "checkpoints": {"checkpoint_io", "checkpoint_keeper"},
+    "formats": {"model_garden", "model_garden_search", "object_graph"},
+    "training": ...,
+    "extraction": {"encoder_vectors"},
+    "serving": ...,
+}
 
 
-def unit_of(path):
-    """Returns what has a level: a module, or the package that it is in."""
+def place_of(path):
+    """Returns what has a row: a module that stands alone, or its package."""
     return path.relative_to(LIBRARY).parts[0].removesuffix(".py")
 
 
@@ -131,47 +78,71 @@ def imported_modules(path):
     return names
 
 
-def module_names(path):
-    parts = (name.split(".") for name in imported_modules(path))
-    return {p[1] for p in parts if p[0] == "bert_tf" and len(p) > 1} & set(
-        LEVEL_OF
-    )
+def imported_within(path, dotted):
+    """Returns the names directly below a package (str) that a file imports."""
+    prefix = f"{dotted}."
+    return {
+        name.removeprefix(prefix).partition(".")[0]
+        for name in imported_modules(path)
+        if name.startswith(prefix)
+    }
 
 
-def test_every_module_has_a_level():
-    names = {unit_of(path) for path in MODULES} - {"__init__"}
-    assert names == set(LEVEL_OF)
+def test_every_place_has_a_row():
+    assert {place_of(path) for path in MODULES} - {"__init__"} == set(ROWS)
 
 
-def test_the_levels_are_those_of_the_document():
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    section = text.split("## Layout")[1].split("## ")[0]
-    listed = [
-        set(re.findall(r"`(\w+)`", item)) & set(LEVEL_OF)
-        for item in re.split(r"^\d\. ", section, flags=re.MULTILINE)[1:]
-    ]
-    assert listed == LEVELS
+def test_rows_name_rows_above_them():
+    for i, (row, others) in enumerate(MAY_IMPORT.items()):
+        assert set(others.split()) <= set(ROWS[:i]), row
 
 
 @pytest.mark.parametrize(
     "path", MODULES, ids=lambda path: str(path.relative_to(LIBRARY))
 )
-def test_imports_point_down(path):
-    level = LEVEL_OF.get(unit_of(path))
-    for name in module_names(path) if level is not None else ():
-        assert LEVEL_OF[name] <= level, f"{path.stem} imports {name}"
-        assert not (level == TENSORS and LEVEL_OF[name] == DATA), (
-            f"{path.stem}, a module of tensors, imports {name}, one of data"
-        )
+def test_imports_are_in_the_table(path):
+    place = place_of(path)
+    allowed = {*MAY_IMPORT.get(place, "").split(), place}
+    assert imported_within(path, "bert_tf") & set(ROWS) <= allowed
 
 
-def test_level_one_does_not_import_tensorflow():
-    # Deferred imports, inside a function, are what it may have.
-    for name in LEVELS[0]:
-        tree = ast.parse((LIBRARY / f"{name}.py").read_text(encoding="utf-8"))
-        for node in tree.body:
+@pytest.mark.parametrize(
+    "package", PACKAGES, ids=lambda path: str(path.relative_to(LIBRARY))
+)
+def test_a_package_is_read_from_top_to_bottom(package):
+    # The docstring names each file once, and none before one that it imports.
+    tree = ast.parse((package / "__init__.py").read_text(encoding="utf-8"))
+    text = ast.get_docstring(tree)
+    assert len(text.splitlines()) <= 10
+    order = re.findall(r"`(\w+)`", text[text.index("\nRead ") :])
+    inside = [p for p in package.iterdir() if p.name != "__pycache__"]
+    names = {p.stem for p in inside} - {"__init__"}
+    assert sorted(order) == sorted(names)
+    dotted = ".".join(package.relative_to(ROOT).parts)
+    for i, name in enumerate(order):
+        is_folder = (package / name).is_dir()
+        for path in MODULES if is_folder else [package / f"{name}.py"]:
+            if not is_folder or package / name in path.parents:
+                found = imported_within(path, dotted) & names - {name}
+                assert found <= set(order[:i]), path.name
+
+
+def test_folders_are_small():
+    for folder in [LIBRARY, *PACKAGES]:
+        files = [p for p in folder.glob("*.py") if p.name != "__init__.py"]
+        assert len(files) <= 13, folder.name
+
+
+def test_tensorflow_is_imported_where_it_is_expected():
+    for path in MODULES:
+        names = USES_TENSORFLOW.get(place_of(path), set())
+        if names is ... or path.stem in names:
+            continue
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
             text = ast.unparse(node)
-            assert not text.startswith(("import tensorflow", "import tf_keras"))
+            assert not text.startswith(
+                ("import tensorflow", "import tf_keras")
+            ), path
 
 
 def test_only_scripts_read_flags():
@@ -197,9 +168,9 @@ def test_keras_is_tf_keras():
             assert not is_keras_3, f"{path.name}, line {node.lineno}: tf.keras"
 
 
-def test_only_training_imports_orbit():
+def test_only_the_training_loop_imports_orbit():
     users = {p.stem for p in MODULES if "orbit" in imported_modules(p)}
-    assert users == {"training"}
+    assert users == {"training_loop"}
 
 
 def test_files_stay_short():

@@ -12,10 +12,12 @@ import tensorflow_hub as hub
 from official.legacy.bert import configs
 from official.nlp.tools import export_tfhub_lib
 
-from bert_tf import checkpoint, export
 from bert_tf.config import BertConfig
-from bert_tf.encoder import INPUT_KEYS, BertEncoder
+from bert_tf.features import INPUT_KEYS
+from bert_tf.model.encoder import BertEncoder
+from bert_tf.serving import export
 from bert_tf.serving.hub_encoder import HUB_INPUTS, HubEncoder
+from bert_tf.weights import loading
 
 TABLE = "text\tlabel\n" + "the cat\tyes\na dog\tno\n" * 4
 
@@ -89,7 +91,7 @@ def run(run_script, tmp_path):
 def _require_same(folder, config):
     """Checks that a module's weights, read, give what the module gives."""
     encoder = BertEncoder(config)
-    assert not checkpoint.load_checkpoint(encoder, folder).new
+    assert not loading.load_checkpoint(encoder, folder).new
     ids = np.arange(21, dtype=np.int32).reshape(3, 7)
     values = ids, np.where(ids % 7 < 5, 1, 0).astype(np.int32), ids % 2
     actual = encoder(dict(zip(INPUT_KEYS, values)))

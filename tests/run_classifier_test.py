@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bert_tf.predictor import Predictor
+from bert_tf.serving.predictor import Predictor
 
 # Of fewer pieces than the vocabulary of the tests has.
 TINY = str(

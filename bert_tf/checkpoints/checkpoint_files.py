@@ -14,8 +14,8 @@ import contextlib
 import os
 import re
 
-from bert_tf import files
 from bert_tf.errors import UserError
+from bert_tf.storage import files
 
 STATE_FILE = "checkpoint"
 COMPANION_SUFFIX = ".state.json"

@@ -11,10 +11,10 @@ import re
 import tensorflow as tf
 from absl import logging
 
-from bert_tf import files
-from bert_tf.checkpoint_files import COMPANION_SUFFIX, is_file_of
+from bert_tf.checkpoints.checkpoint_files import COMPANION_SUFFIX, is_file_of
+from bert_tf.checkpoints.weight_reader import Stored, WeightReader
 from bert_tf.errors import UserError
-from bert_tf.weight_reader import Stored, WeightReader
+from bert_tf.storage import files
 
 # The entry of a TensorFlow 2 checkpoint that says which object has which value.
 OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"

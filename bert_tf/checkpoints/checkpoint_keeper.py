@@ -8,10 +8,11 @@ import os
 
 import tensorflow as tf
 
-from bert_tf import checkpoint_files, checkpoint_io, files
-from bert_tf.checkpoint_io import CheckpointReader
+from bert_tf.checkpoints import checkpoint_files, checkpoint_io
+from bert_tf.checkpoints.checkpoint_io import CheckpointReader
+from bert_tf.checkpoints.variable_table import is_inner
 from bert_tf.errors import UserError
-from bert_tf.variables import is_inner
+from bert_tf.storage import files
 
 
 class CheckpointKeeper:

@@ -8,8 +8,8 @@ Dimension letters: D hidden_size, V vocabulary, L labels.
 
 import re
 
+from bert_tf.checkpoints.weight_reader import listed
 from bert_tf.errors import UserError
-from bert_tf.weight_reader import listed
 
 ENCODER_SCOPE = "bert/"
 POOLER_SCOPE = "bert/pooler/"

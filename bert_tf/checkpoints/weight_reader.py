@@ -3,7 +3,7 @@
 A reader says what is stored before any value is read, so that a checkpoint that
 does not fit is refused while it costs nothing:
 
-    reader = open_checkpoint(path)            # checkpoint.py picks the format
+    reader = open_checkpoint(path)            # loading.py picks the format
     reader.stored["bert/pooler/dense/kernel"] # float32 [768, 768]
     reader.require_fit(variables, missing=[], file_only=[])
     reader.assign(variables)

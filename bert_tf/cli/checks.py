@@ -1,6 +1,5 @@
 """Checks of flags that several scripts make, before TensorFlow is imported."""
 
-from bert_tf import vocabulary
 from bert_tf.errors import UserError
 
 
@@ -59,68 +58,28 @@ def check_tpu(use_tpu, tpu_name, master):
         )
 
 
-def check_vocabulary(
-    vocab_file, do_lower_case, checkpoint, config, config_file
-):
-    """Checks a vocabulary against the model that is to know its pieces.
+def count_steps(num_examples, *, num_train_epochs, train_batch_size):
+    """Tells in how many steps examples are gone through.
 
     Args:
-      vocab_file: str.
-      do_lower_case: bool.
-      checkpoint: str or None, the weights.
-      config: BertConfig.
-      config_file: str, where it comes from.
+      num_examples: int.
+      num_train_epochs: float.
+      train_batch_size: int.
+
+    Returns:
+      int.
 
     Raises:
-      UserError: it lacks [CLS] or such, has more pieces than the model, or the
-        weights are a release of the other letter case.
+      UserError: not one.
+
+    Source: the formula of `main` in run_classifier.py and run_squad.py (2018).
     """
-    vocabulary.validate_case_matches_checkpoint(do_lower_case, checkpoint)
-    vocab = vocabulary.load_vocab(vocab_file)
-    vocabulary.require_special_tokens(
-        vocab, vocab_file, ("[UNK]", "[CLS]", "[SEP]")
-    )
-    vocabulary.warn_if_case_mismatch(vocab, do_lower_case)
-    check_vocabulary_size(vocab, vocab_file, config, config_file)
-
-
-def check_vocabulary_size(vocab, vocab_file, config, config_file):
-    """Checks that a model has an embedding for each piece.
-
-    Args:
-      vocab: dict, piece -> id.
-      vocab_file: str, where it comes from.
-      config: BertConfig.
-      config_file: str, where it comes from.
-
-    Raises:
-      UserError: it has fewer.
-    """
-    num_ids = max(vocab.values()) + 1
-    if num_ids > config.vocab_size:
+    num_train_steps = int(num_examples / train_batch_size * num_train_epochs)
+    if not num_train_steps:
         raise UserError(
-            f"{vocab_file} has {num_ids} lines, but `vocab_size` in "
-            f"{config_file} is {config.vocab_size}: the model has no embedding "
-            "for the rest. Use the vocab.txt that came with the model."
+            f"{num_examples} training examples, --num_train_epochs="
+            f"{num_train_epochs:g} times, do not make one step of "
+            f"--train_batch_size={train_batch_size}. Lower the batch "
+            "size or raise the number of epochs."
         )
-
-
-def check_sequence_length(max_seq_length, config, config_file):
-    """Checks --max_seq_length against the model's position embeddings.
-
-    Args:
-      max_seq_length: int.
-      config: BertConfig.
-      config_file: str, where it comes from.
-
-    Raises:
-      UserError: it is too long.
-
-    Source: the check in the 2018 scripts' `main`, there in some of them only.
-    """
-    if max_seq_length > config.max_position_embeddings:
-        raise UserError(
-            f"--max_seq_length={max_seq_length} is larger than "
-            f"`max_position_embeddings` ({config.max_position_embeddings}) in "
-            f"{config_file}. Lower the flag or use a longer model."
-        )
+    return num_train_steps

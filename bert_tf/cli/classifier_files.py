@@ -8,18 +8,16 @@ import os
 
 from absl import logging
 
-from bert_tf import classification, model_folder
-from bert_tf.best import BEST_FOLDER
-from bert_tf.results import write_results
-from bert_tf.tasks import fingerprint, predictions, records, registry
-from bert_tf.tasks.converter import Conversion
-from bert_tf.tasks.examples import (
-    PaddingInputExample,
-    row_ids,
-    without_labels,
-)
+from bert_tf.storage.results import write_results
+from bert_tf.tasks import predictions, registry
+from bert_tf.tasks.examples import PaddingInputExample, row_ids, without_labels
 from bert_tf.tasks.labels import write_labels
+from bert_tf.tasks.records import fingerprint, record_files
+from bert_tf.tasks.records.converter import Conversion
 from bert_tf.tasks.task_file import write_task
+from bert_tf.training import classification
+from bert_tf.training.best_weights import BEST_FOLDER
+from bert_tf.weights import model_folder
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -75,7 +73,7 @@ class ClassifierFiles:
     def _records(self, examples, name):
         """Makes output_dir/<name>.tf_record; returns its path."""
         path = os.path.join(self.job.output_dir, f"{name}.tf_record")
-        made = records.prepare_records(
+        made = record_files.prepare_records(
             examples, path, self.conversion, num_processes=self.num_processes
         )
         return made.path
@@ -174,7 +172,7 @@ class ClassifierFiles:
         The records are made here, once.
 
         Args:
-          best: best.BestKeeper.
+          best: best_weights.BestKeeper.
           sets: list of pairs to evaluate on.
           batch_size: int, B.
         """

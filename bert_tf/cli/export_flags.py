@@ -4,8 +4,8 @@ import os
 
 from absl import flags
 
-from bert_tf import files
 from bert_tf.errors import UserError
+from bert_tf.storage import files
 
 # A script's --help lists them as its own.
 flags.disclaim_key_flags()

@@ -2,9 +2,11 @@
 
 import os
 
-from bert_tf import files, fine_tuning, flag_checks, weights_path
+from bert_tf.cli import checks
 from bert_tf.errors import UserError
-from bert_tf.tasks import packing
+from bert_tf.storage import files
+from bert_tf.text import packing
+from bert_tf.weights import model_choice, weights_path
 
 
 def check(values, *, is_case_given):
@@ -15,19 +17,17 @@ def check(values, *, is_case_given):
       is_case_given: bool, whether --do_lower_case was on the command line.
 
     Returns:
-      pair: fine_tuning.Model; list of int, the layers, as they were given.
+      pair: model_choice.Model; list of int, the layers, as they were given.
 
     Raises:
       UserError: a flag or a file is wrong, or they do not go together.
     """
-    flag_checks.check_tpu(
-        values["use_tpu"], values["tpu_name"], values["master"]
-    )
+    checks.check_tpu(values["use_tpu"], values["tpu_name"], values["master"])
     layers = parse_layers(values["layers"])
     packing.require_room(values["max_seq_length"])
     files.require_file(values["input_file"], "input_file")
     checkpoint = weights_path.resolve(values["init_checkpoint"])
-    model = fine_tuning.describe_model(
+    model = model_choice.describe_model(
         checkpoint, values, is_case_given=is_case_given
     )
     check_layers(layers, model.config, model.config_file)

@@ -5,7 +5,7 @@ import sys
 
 from absl import flags
 
-from bert_tf import common_flags
+from bert_tf.cli import common_flags
 from bert_tf.errors import UserError
 
 # What runs is bert_tf.predictor, and these flags are its own for --help.
@@ -45,7 +45,7 @@ def run():
     flags.mark_flags_as_required(["model"])
 
     def main():
-        from bert_tf.predictor import Predictor
+        from bert_tf.serving.predictor import Predictor
 
         num_wrong = answer_lines(
             Predictor.from_export(model.value),

@@ -13,17 +13,14 @@ import tempfile
 import numpy as np
 from absl import logging
 
-from bert_tf import model_folder, question_answering
-from bert_tf.best import BEST_FOLDER
 from bert_tf.errors import UserError
-from bert_tf.results import write_results
-from bert_tf.tasks.squad import scores
-from bert_tf.tasks.squad.answers import AnswerWriter
-from bert_tf.tasks.squad.converter import (
-    FIRST_UNIQUE_ID,
-    Conversion,
-    write_records,
-)
+from bert_tf.squad import scores
+from bert_tf.squad.answers import AnswerWriter
+from bert_tf.squad.converter import FIRST_UNIQUE_ID, Conversion, write_records
+from bert_tf.storage.results import write_results
+from bert_tf.training import question_answering
+from bert_tf.training.best_weights import BEST_FOLDER
+from bert_tf.weights import model_folder
 
 # Answers are chosen for so many windows at a time.
 _WINDOWS_AT_A_TIME = 512
@@ -148,7 +145,7 @@ class SquadFiles:
         The records are made here, once.
 
         Args:
-          best: best.BestKeeper.
+          best: best_weights.BestKeeper.
           examples, dataset, batch_size: see `predict`.
         """
         records = self._prepare(examples, batch_size)

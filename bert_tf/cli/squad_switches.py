@@ -1,10 +1,10 @@
 """Which flags of run_squad.py go together."""
 
-from bert_tf import export_flags, flag_checks
+from bert_tf.cli import checks, export_flags
 from bert_tf.errors import UserError
-from bert_tf.tasks.squad import scores
+from bert_tf.squad import scores
 
-# See flag_checks.check_pairs.
+# See checks.check_pairs.
 _NEEDED = (
     ("do_train", "train_file"),
     ("do_train", "output_dir"),
@@ -33,11 +33,9 @@ def check(values):
     Raises:
       UserError: nothing is to be done, or flags do not go together.
     """
-    flag_checks.require_job(values, _JOBS)
-    flag_checks.check_tpu(
-        values["use_tpu"], values["tpu_name"], values["master"]
-    )
-    flag_checks.check_pairs(values, needs=_NEEDED, idle_without=_IDLE_WITHOUT)
+    checks.require_job(values, _JOBS)
+    checks.check_tpu(values["use_tpu"], values["tpu_name"], values["master"])
+    checks.check_pairs(values, needs=_NEEDED, idle_without=_IDLE_WITHOUT)
     export_flags.check(values["do_export"], values["export_dir"])
     is_scored = values["do_predict"] or values["do_eval"]
     is_auto = values["null_score_diff_threshold"] == scores.AUTO

@@ -47,7 +47,7 @@ def padded(packed, length=None):
     """Pads packed texts to the longest of them.
 
     Args:
-      packed: list of B pairs, see `tasks.packing.pack`: list of int, the
+      packed: list of B pairs, see `text.packing.pack`: list of int, the
         pieces; int, how many of them are in segment 0.
       length: int, S; None for that of the longest.
 

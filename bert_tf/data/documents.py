@@ -7,9 +7,9 @@ some twenty times as much.
 import array
 import logging
 
-from bert_tf import files
 from bert_tf.errors import UserError
-from bert_tf.heartbeat import Heartbeat
+from bert_tf.storage import files
+from bert_tf.storage.heartbeat import Heartbeat
 
 _logger = logging.getLogger("absl")
 

@@ -8,7 +8,7 @@ without the calls between, it takes half the time.
 
 import dataclasses
 
-from bert_tf import vocabulary
+from bert_tf.text import vocabulary
 
 
 @dataclasses.dataclass(frozen=True)

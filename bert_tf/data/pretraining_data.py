@@ -16,10 +16,11 @@ import dataclasses
 import logging
 import os
 
-from bert_tf import files, masking
+from bert_tf.data import masking
+from bert_tf.data.instances import NUM_SPECIAL, Instances, Pair
 from bert_tf.errors import UserError
-from bert_tf.heartbeat import Heartbeat
-from bert_tf.instances import NUM_SPECIAL, Instances, Pair
+from bert_tf.storage import files
+from bert_tf.storage.heartbeat import Heartbeat
 
 _logger = logging.getLogger("absl")
 

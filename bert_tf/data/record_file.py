@@ -1,8 +1,8 @@
 """Writing a TFRecord file that appears when it is complete."""
 
-from bert_tf import files
 from bert_tf.errors import UserError
-from bert_tf.heartbeat import Heartbeat
+from bert_tf.storage import files
+from bert_tf.storage.heartbeat import Heartbeat
 
 
 def write(path, batches):

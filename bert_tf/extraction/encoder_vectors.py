@@ -9,12 +9,13 @@ import time
 import tensorflow as tf
 from absl import logging
 
-from bert_tf.checkpoint import load_checkpoint
-from bert_tf.distribution import gathered, require_even_batch
-from bert_tf.encoder import INPUT_KEYS, BertEncoder
+from bert_tf.data.batching import padded, run_by_length
 from bert_tf.errors import UserError
-from bert_tf.progress import Progress, format_seconds
-from bert_tf.serving.batching import padded, run_by_length
+from bert_tf.features import INPUT_KEYS
+from bert_tf.model.encoder import BertEncoder
+from bert_tf.storage.progress import Progress, format_seconds
+from bert_tf.training.distribution import gathered, require_even_batch
+from bert_tf.weights.loading import load_checkpoint
 
 POOLINGS = ("cls", "mean")
 

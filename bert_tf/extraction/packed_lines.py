@@ -14,11 +14,12 @@ import tempfile
 
 import numpy as np
 
-from bert_tf import files
 from bert_tf.errors import UserError
-from bert_tf.heartbeat import Heartbeat
-from bert_tf.tasks import packing
+from bert_tf.storage import files
+from bert_tf.storage.heartbeat import Heartbeat
 from bert_tf.tasks.examples import InputExample
+from bert_tf.tasks.records import converter
+from bert_tf.text import packing
 
 _logger = logging.getLogger("absl")
 
@@ -73,7 +74,7 @@ class PackedLines:
         self.num_cut = self.num_pairs = self.longest = 0
 
     def add(self, input_ids, num_first, is_cut):
-        """Adds what `tasks.packing.pack` returns."""
+        """Adds what `packing.pack` returns."""
         self._ids_file.write(array.array("i", input_ids))
         self._lengths_file.write(array.array("i", [len(input_ids), num_first]))
         self.num_lines += 1
@@ -161,7 +162,7 @@ def _log(path, lines, tokenizer, max_seq_length):
         path,
     )
     first, _ = next(iter(lines))
-    packing.log_example(
+    converter.log_example(
         InputExample(f"{path}, line 0", ""),
         tokenizer.convert_ids_to_tokens(first.tolist()),
     )

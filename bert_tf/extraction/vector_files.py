@@ -9,8 +9,9 @@ import zipfile
 
 import numpy as np
 
-from bert_tf import files, json_numbers
 from bert_tf.errors import UserError
+from bert_tf.extraction import json_numbers
+from bert_tf.storage import files
 
 
 @contextlib.contextmanager

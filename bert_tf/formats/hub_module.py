@@ -2,8 +2,9 @@
 
 import os
 
-from bert_tf import files, json_files, saved_model_folder
 from bert_tf.errors import UserError
+from bert_tf.formats import saved_model_folder
+from bert_tf.storage import files, json_files
 
 _FLAG = "bert_hub_module_handle"
 _URLS = ("http://", "https://")

@@ -10,9 +10,10 @@ import re
 import numpy as np
 from absl import logging
 
-from bert_tf import files, huggingface_config, json_files, safetensors_files
+from bert_tf.checkpoints.weight_reader import Stored, WeightReader, listed
 from bert_tf.errors import UserError
-from bert_tf.weight_reader import Stored, WeightReader, listed
+from bert_tf.formats import huggingface_config, safetensors_files
+from bert_tf.storage import files, json_files
 
 # What Hugging Face's class for one head has no place for, the pooler in most
 # cases, goes into this file beside the weights, under the 2018 names. Only this

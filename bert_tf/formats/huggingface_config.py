@@ -2,7 +2,7 @@
 
 from bert_tf.config import BertConfig
 from bert_tf.errors import UserError
-from bert_tf.json_files import read_object
+from bert_tf.storage.json_files import read_object
 
 FILE = "config.json"
 TOKENIZER_FILE = "tokenizer_config.json"

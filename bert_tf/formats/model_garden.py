@@ -18,9 +18,9 @@ import typing
 
 from absl import logging
 
+from bert_tf.checkpoints.weight_reader import Stored, WeightReader, listed
 from bert_tf.errors import UserError
-from bert_tf.model_garden_graph import ObjectGraph, key_of
-from bert_tf.model_garden_places import (
+from bert_tf.formats.model_garden_names import (
     axes_text,
     bind,
     encoder_parts,
@@ -30,8 +30,8 @@ from bert_tf.model_garden_places import (
     relaid,
     shape_of,
 )
-from bert_tf.model_garden_search import REST, Search, read_graph
-from bert_tf.weight_reader import Stored, WeightReader, listed
+from bert_tf.formats.model_garden_search import REST, Search, read_graph
+from bert_tf.formats.object_graph import ObjectGraph, key_of
 
 # What Model Garden's models call their encoder.
 _ENCODER_EDGES = ("encoder", "encoder_network", "_network")

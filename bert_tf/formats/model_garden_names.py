@@ -1,7 +1,7 @@
 """Where TensorFlow's Model Garden keeps each variable of 2018's.
 
 One table, for reading and for writing. Model Garden has objects in place of
-names: paths of edges, as in model_garden_graph.py. The 2.20 release reaches an
+names: paths of edges, as in object_graph.py. The 2.20 release reaches an
 encoder's layers by attributes (`_embedding_layer`), and BertEncoder, as all of
 the encoders of 2020, by the order of a functional model as well
 (`layer_with_weights-0`).

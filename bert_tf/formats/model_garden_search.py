@@ -8,10 +8,10 @@ import typing
 
 from absl import logging
 
-from bert_tf.checkpoint_io import OBJECT_GRAPH
+from bert_tf.checkpoints.checkpoint_io import OBJECT_GRAPH
+from bert_tf.checkpoints.weight_reader import Stored, listed
 from bert_tf.errors import UserError
-from bert_tf.model_garden_graph import ROOT, ObjectGraph
-from bert_tf.model_garden_places import (
+from bert_tf.formats.model_garden_names import (
     axes_text,
     bind,
     block_paths,
@@ -21,7 +21,7 @@ from bert_tf.model_garden_places import (
     pooler_part,
     shape_of,
 )
-from bert_tf.weight_reader import Stored, listed
+from bert_tf.formats.object_graph import ROOT, ObjectGraph
 
 # The root's child with what Model Garden has no place for, each under its 2018
 # name. Only this project reads it.

@@ -14,9 +14,9 @@ import typing
 
 import numpy as np
 
-from bert_tf import files, json_files
+from bert_tf.checkpoints.weight_reader import listed
 from bert_tf.errors import UserError
-from bert_tf.weight_reader import listed
+from bert_tf.storage import files, json_files
 
 FILE = "model.safetensors"
 INDEX = "model.safetensors.index.json"

@@ -9,7 +9,7 @@ TensorFlow is not imported here, unless a file is of a form that only it reads.
 
 import os
 
-from bert_tf import files
+from bert_tf.storage import files
 
 # The asset that tells what an export of this project is.
 DESCRIPTION_FILE = "export.json"

@@ -3,9 +3,9 @@
 Its object graph has, below its root, each variable under its 2018 name.
 """
 
+from bert_tf.checkpoints.weight_reader import WeightReader
 from bert_tf.errors import UserError
-from bert_tf.model_garden_graph import ROOT
-from bert_tf.weight_reader import WeightReader
+from bert_tf.formats.object_graph import ROOT
 
 # The root's child that has them, see serving.hub_encoder.
 _EDGE = "bert_variables"

@@ -4,10 +4,9 @@ import numpy as np
 import tensorflow as tf
 import tf_keras
 
-from bert_tf import layers
 from bert_tf.errors import UserError
-
-INPUT_KEYS = ("input_ids", "input_mask", "segment_ids")
+from bert_tf.features import INPUT_KEYS
+from bert_tf.model import layers
 
 
 class BertEncoder(tf_keras.Model):

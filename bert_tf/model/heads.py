@@ -7,9 +7,9 @@ hidden_size, V vocabulary, L labels.
 import tensorflow as tf
 import tf_keras
 
-from bert_tf import layers
-from bert_tf.dropout import Dropout
-from bert_tf.functions import initializer
+from bert_tf.model import layers
+from bert_tf.model.activations import initializer
+from bert_tf.model.dropout import Dropout
 
 
 def gather_positions(sequence_output, positions):
@@ -152,7 +152,7 @@ class AnswerSpan(Output):
 class Classifier(Output):
     """Scores the labels of a text or a pair.
 
-    Its variables have no scope in 2018; `checkpoint.variable_names` takes this
+    Its variables have no scope in 2018; `loading.variable_names` takes this
     one off.
 
     Source: `create_model` in run_classifier.py (2018).

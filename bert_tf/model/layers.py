@@ -20,9 +20,9 @@ import math
 import tensorflow as tf
 import tf_keras
 
-from bert_tf.dropout import Dropout
 from bert_tf.errors import UserError
-from bert_tf.functions import activation, initializer, normalize
+from bert_tf.model.activations import activation, initializer, normalize
+from bert_tf.model.dropout import Dropout
 
 MASK_ADDER = -10000.0
 
@@ -34,7 +34,7 @@ def dense(config, units, *, name, activation_name=""):
       config: BertConfig.
       units: int.
       name: str, the 2018 scope.
-      activation_name: str, see `functions.activation`.
+      activation_name: str, see `activations.activation`.
     """
     return tf_keras.layers.Dense(
         units,

@@ -6,8 +6,9 @@ B batch, S sequence length, P masked positions, V vocabulary, L labels
 import tensorflow as tf
 import tf_keras
 
-from bert_tf import heads
-from bert_tf.encoder import INPUT_KEYS, BertEncoder
+from bert_tf.features import INPUT_KEYS
+from bert_tf.model import heads
+from bert_tf.model.encoder import BertEncoder
 
 
 def pretraining_model(config, *, use_one_hot_embeddings=False):

@@ -1,4 +1,9 @@
-"""Models as they are served: from text, from pieces, from records.
+"""SavedModels that take text, and the predictor that answers with them.
 
-Reading order: `served` (what an export is made of), then a module a kind.
+In: a model with its vocabulary. Out: an export; answers. May import:
+`extraction`, `squad`, `tasks` and below.
+
+Read `exported`, `exportable`, `served`; a module a kind: `classifier`,
+`masked_lm`, `question_answering`, `hub_encoder`, `hub_preprocessor`; `export`,
+`verify_export`; `loading`, `texts`, `predictor`.
 """

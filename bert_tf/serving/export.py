@@ -14,10 +14,10 @@ import tensorflow as tf
 from absl import logging
 from tensorflow.core.protobuf import saved_model_pb2
 
-from bert_tf import files
-from bert_tf.checkpoint import variable_names
 from bert_tf.errors import UserError
-from bert_tf.new_folder import making_numbered_folder
+from bert_tf.storage import files
+from bert_tf.storage.new_folder import making_numbered_folder
+from bert_tf.weights.loading import variable_names
 
 _FLAG = "export_dir"
 
@@ -169,7 +169,7 @@ def _verify(path, signatures, samples, folder):
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     places = [package, os.environ.get("PYTHONPATH", "")]
     done = subprocess.run(
-        [sys.executable, "-m", "bert_tf.verify_export", path, compared],
+        [sys.executable, "-m", "bert_tf.serving.verify_export", path, compared],
         capture_output=True,
         check=False,
         encoding="utf-8",

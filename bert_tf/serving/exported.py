@@ -2,9 +2,9 @@
 
 import os
 
-from bert_tf import json_files
 from bert_tf.errors import UserError
-from bert_tf.saved_model_folder import DESCRIPTION_FILE
+from bert_tf.formats.saved_model_folder import DESCRIPTION_FILE
+from bert_tf.storage import json_files
 
 
 def find_export(path):

@@ -10,12 +10,12 @@ B batch, S sequence length, D hidden_size
 import numpy as np
 import tensorflow as tf
 
-from bert_tf import files
-from bert_tf.checkpoint import variable_names
-from bert_tf.dropout import dropout_states
-from bert_tf.encoder import INPUT_KEYS
-from bert_tf.model_folder import CONFIG_FILE, VOCAB_FILE
+from bert_tf.features import INPUT_KEYS
+from bert_tf.model.dropout import dropout_states
 from bert_tf.serving.exportable import Exportable, any_size
+from bert_tf.storage import files
+from bert_tf.weights.loading import variable_names
+from bert_tf.weights.model_folder import CONFIG_FILE, VOCAB_FILE
 
 # What Hub calls the inputs of INPUT_KEYS, in their order.
 HUB_INPUTS = ("input_word_ids", "input_mask", "input_type_ids")

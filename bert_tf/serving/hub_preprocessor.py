@@ -15,14 +15,15 @@ import itertools
 
 import tensorflow as tf
 
-from bert_tf import files, text_packing
-from bert_tf.encoder import INPUT_KEYS
-from bert_tf.model_folder import VOCAB_FILE
+from bert_tf.features import INPUT_KEYS
 from bert_tf.serving.exportable import SAMPLE_TEXTS, Exportable, as_bytes
 from bert_tf.serving.hub_encoder import HUB_INPUTS
-from bert_tf.tasks.packing import SPECIAL_TOKENS, require_room
-from bert_tf.text import TextTokenizer
-from bert_tf.vocabulary import load_vocab, require_special_tokens
+from bert_tf.storage import files
+from bert_tf.text import graph_packing
+from bert_tf.text.graph_tokenizer import TextTokenizer
+from bert_tf.text.packing import SPECIAL_TOKENS, require_room
+from bert_tf.text.vocabulary import load_vocab, require_special_tokens
+from bert_tf.weights.model_folder import VOCAB_FILE
 
 _ANY_TEXTS = tf.TensorSpec([None], tf.string, name="text")
 _SPECIAL_TOKENS = {
@@ -176,7 +177,7 @@ class _Pack(tf.Module):
             segment if segment.ragged_rank == 1 else segment.merge_dims(1, 2)
             for segment in segments
         ]
-        packed = text_packing.pack(
+        packed = graph_packing.pack(
             *pieces,
             *[None] * (2 - len(pieces)),
             max_seq_length=seq_length,

@@ -4,22 +4,17 @@ import os
 
 import tensorflow as tf
 
-from bert_tf import (
-    fine_tuning,
-    flag_checks,
-    model_folder,
-    models,
-    weights_path,
-)
-from bert_tf.checkpoint import load_checkpoint
-from bert_tf.encoder import BertEncoder
 from bert_tf.errors import UserError
+from bert_tf.model import models
+from bert_tf.model.encoder import BertEncoder
 from bert_tf.serving.classifier import Classifier
 from bert_tf.serving.hub_encoder import HubEncoder
 from bert_tf.serving.masked_lm import MaskedLanguageModel
 from bert_tf.serving.question_answering import QuestionAnswering
-from bert_tf.tasks import packing
 from bert_tf.tasks.labels import LABELS_FILE, read_stored
+from bert_tf.text import packing
+from bert_tf.weights import model_choice, model_folder, weights_path
+from bert_tf.weights.loading import load_checkpoint
 
 _FLAG = "init_checkpoint"
 
@@ -67,13 +62,13 @@ def open_served(
     if max_seq_length is None:
         max_seq_length = _longest(kind, checkpoint, config)
     packing.require_room(max_seq_length)
-    flag_checks.check_sequence_length(max_seq_length, config, config_file)
+    model_choice.check_sequence_length(max_seq_length, config, config_file)
     if (
         kind != "encoder"
         or vocab_file
         or model_folder.find_vocabulary(None, checkpoint)
     ):
-        vocab_file, do_lower_case = fine_tuning.choose_vocabulary(
+        vocab_file, do_lower_case = model_choice.choose_vocabulary(
             {
                 "vocab_file": vocab_file,
                 "do_lower_case": do_lower_case in (None, True),

@@ -5,11 +5,11 @@ B batch, S sequence length, P masked positions, K words suggested, V vocabulary
 
 import tensorflow as tf
 
-from bert_tf import text_packing
-from bert_tf.encoder import INPUT_KEYS
 from bert_tf.errors import UserError
+from bert_tf.features import INPUT_KEYS
 from bert_tf.serving.exportable import as_bytes
 from bert_tf.serving.served import ANY_TEXTS, Served
+from bert_tf.text import graph_packing
 
 MASK = "[MASK]"
 
@@ -98,7 +98,7 @@ class MaskedLanguageModel(Served):
     def pack(self, texts_a, texts_b=None, *, length=None):
         """See Served; with masks, and `masked_lm_positions` of them."""
         assert texts_b is None
-        packed = text_packing.pack(
+        packed = graph_packing.pack(
             self._tokenize_with_masks(texts_a),
             None,
             max_seq_length=self.max_seq_length,
@@ -123,7 +123,7 @@ class MaskedLanguageModel(Served):
         pieces = parts.with_values(tf.concat([pieces, masks], axis=1))
         pieces = pieces.merge_dims(1, 2)
         # There is a mask between two parts, but none after the last.
-        return text_packing.keep_first(pieces, pieces.row_lengths() - 1)
+        return graph_packing.keep_first(pieces, pieces.row_lengths() - 1)
 
     def samples(self):
         """See Served."""

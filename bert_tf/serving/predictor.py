@@ -1,7 +1,4 @@
-"""A model that is loaded once and then takes texts.
-
-python -m bert_tf.predictor --model=out/export < lines.txt > answers.jsonl
-"""
+"""A model that is loaded once and then takes texts."""
 
 import os
 import time
@@ -10,17 +7,18 @@ from typing import NamedTuple
 import numpy as np
 from absl import logging
 
-from bert_tf import model_folder
+from bert_tf.data.batching import padded, run_by_length
 from bert_tf.errors import UserError
-from bert_tf.serving.batching import padded, run_by_length
 from bert_tf.serving.exported import (
     find_export,
     read_description,
     require_texts,
 )
 from bert_tf.serving.texts import as_list, as_pair, as_texts
-from bert_tf.tasks import packing, predictions
+from bert_tf.tasks import predictions
 from bert_tf.tasks.labels import REGRESSION, Labels, read_labels
+from bert_tf.text import packing
+from bert_tf.weights import model_folder
 
 
 class Prediction(NamedTuple):
@@ -243,7 +241,7 @@ class Predictor:
 
         Args:
           texts: list of str, or of pairs of str.
-          pooling: str, "mean" or "cls", see `feature_extraction.pool`.
+          pooling: str, "mean" or "cls", see `encoder_vectors.pool`.
 
         Returns:
           float32 np.ndarray [len(texts), hidden_size].
@@ -252,7 +250,7 @@ class Predictor:
           UserError: the model is no encoder; there is no such pooling.
         """
         # It imports TensorFlow.
-        from bert_tf.feature_extraction import pool, require_pooling
+        from bert_tf.extraction.encoder_vectors import pool, require_pooling
 
         self._require("encoder", "embed")
         packed = [self.pack(*as_pair(text)) for text in as_list(texts)]
@@ -335,9 +333,3 @@ class Predictor:
 def _log(kind, path, began):
     seconds = time.monotonic() - began
     logging.info("Loaded %s from %s in %.1f s.", kind, path, seconds)
-
-
-if __name__ == "__main__":
-    from bert_tf import predictor_main
-
-    predictor_main.run()

@@ -5,12 +5,12 @@ B batch (of windows, or of questions), S sequence length, W windows
 
 import tensorflow as tf
 
-from bert_tf import text_answers, text_windows
 from bert_tf.errors import UserError
 from bert_tf.serving.exportable import as_bytes
 from bert_tf.serving.served import ANY_TEXTS, Served
-from bert_tf.tasks.squad.windows import require_room
-from bert_tf.text_spans import Spans
+from bert_tf.squad import graph_answers, graph_windows
+from bert_tf.squad.graph_spans import Spans
+from bert_tf.squad.windows import require_room
 
 # The model takes so many windows at a time, however long a context is.
 _WINDOWS_AT_A_TIME = 32
@@ -126,24 +126,24 @@ class QuestionAnswering(Served):
         windows, spans = self._read(questions, contexts)
         logits = self._run_windows(windows.inputs)
         num_questions = tf.size(questions)
-        candidates = text_answers.choose(
+        candidates = graph_answers.choose(
             windows,
             *logits,
             n_best_size=self.n_best_size,
             max_answer_length=self.max_answer_length,
         )
-        found = text_answers.find_texts(
+        found = graph_answers.find_texts(
             candidates, spans, num_questions, self.n_best_size
         )
         null = {}
         if self.version_2_with_negative:
             null = {
-                "scores": text_answers.null_scores(
+                "scores": graph_answers.null_scores(
                     windows, *logits, num_questions
                 ),
                 "threshold": self.null_score_diff_threshold,
             }
-        return text_answers.best_answers(
+        return graph_answers.best_answers(
             found, num_questions, self.n_best_size, **null
         )
 
@@ -154,7 +154,7 @@ class QuestionAnswering(Served):
         pieces, letters = self.tokenizer.tokenize_with_letters(texts)
         num_questions = tf.size(questions)
         question_ids = pieces.ids[:num_questions]
-        windows = text_windows.cut(
+        windows = graph_windows.cut(
             question_ids,
             pieces.ids[num_questions:],
             special_ids=self.special_ids,

@@ -8,13 +8,15 @@ import types
 
 import tensorflow as tf
 
-from bert_tf import features, files, text_packing
-from bert_tf.encoder import INPUT_KEYS
-from bert_tf.model_folder import CONFIG_FILE, VOCAB_FILE
+from bert_tf import features
+from bert_tf.features import INPUT_KEYS
 from bert_tf.serving.exportable import SAMPLE_TEXTS, Exportable, any_size
-from bert_tf.tasks.packing import SPECIAL_TOKENS
-from bert_tf.text import TextTokenizer
-from bert_tf.vocabulary import load_vocab, require_special_tokens
+from bert_tf.storage import files
+from bert_tf.text import graph_packing
+from bert_tf.text.graph_tokenizer import TextTokenizer
+from bert_tf.text.packing import SPECIAL_TOKENS
+from bert_tf.text.vocabulary import load_vocab, require_special_tokens
+from bert_tf.weights.model_folder import CONFIG_FILE, VOCAB_FILE
 
 ANY_TEXTS = tf.TensorSpec([None], tf.string)
 
@@ -140,7 +142,7 @@ class Served(Exportable):
           dict of INPUT_KEYS to int32 [B, S].
         """
         pieces_b = None if texts_b is None else self.tokenizer.tokenize(texts_b)
-        return text_packing.pack(
+        return graph_packing.pack(
             self.tokenizer.tokenize(texts_a),
             pieces_b,
             max_seq_length=self.max_seq_length,

@@ -1,6 +1,6 @@
 """Runs an export on stored inputs and compares: for a process of its own.
 
-    python -m bert_tf.verify_export FOLDER COMPARED.npz
+    python -m bert_tf.serving.verify_export FOLDER COMPARED.npz
 
 Nothing of bert_tf is imported: what serves an export has none of it either.
 The file holds arrays SIGNATURE/input/NAME and SIGNATURE/output/NAME; each

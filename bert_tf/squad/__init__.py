@@ -1,9 +1,9 @@
-"""The data of SQuAD: questions with their contexts in, answers out.
+"""Questions and contexts to windows, and logits to answers and scores.
 
-In the order of the data: `examples` (a JSON file to questions), `windows` (a
-context cut into windows beside a question), `converter` (windows to records),
-`candidates` (logits to spans), `final_text` (a span to the words of the
-context), `answers` (files of predictions), and `scores`.
+In: a JSON file; logits of each window. Out: records; 2018's files of answers.
+May import: `data` and below. No TensorFlow before records are written.
 
-Nothing in this package needs TensorFlow until records are written.
+Read `examples`, `windows`, `converter`; `candidates`, `final_text`,
+`nbest_file`, `answers`, `scores`; then the same inside a graph:
+`graph_windows`, `graph_spans`, `graph_answers`.
 """

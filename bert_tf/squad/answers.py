@@ -17,8 +17,8 @@ import math
 import os
 import typing
 
-from bert_tf import files
-from bert_tf.tasks.squad import candidates, final_text, nbest_file
+from bert_tf.squad import candidates, final_text, nbest_file
+from bert_tf.storage import files
 
 PREDICTIONS_FILE = "predictions.json"
 NBEST_FILE = "nbest_predictions.json"

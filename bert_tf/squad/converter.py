@@ -6,10 +6,10 @@ S max_seq_length
 import dataclasses
 import itertools
 
-from bert_tf.tasks import encoding, record_file
-from bert_tf.tasks.packing import new_tokenizer
-from bert_tf.tasks.squad import windows
-from bert_tf.tasks.squad.windows import Question, Window
+from bert_tf.data import encoding, record_file
+from bert_tf.squad import windows
+from bert_tf.squad.windows import Question, Window
+from bert_tf.text.packing import new_tokenizer
 
 # 2018's: records of one run are numbered from here.
 FIRST_UNIQUE_ID = 1_000_000_000

@@ -15,8 +15,8 @@ import functools
 import logging
 import re
 
-from bert_tf import files, json_files
 from bert_tf.errors import UserError
+from bert_tf.storage import files, json_files
 
 _logger = logging.getLogger("absl")
 

@@ -12,8 +12,8 @@ import logging
 
 import numpy as np
 
-from bert_tf.tasks.squad.windows import TokenizedContext
-from bert_tf.tokenization import BasicTokenizer
+from bert_tf.squad.windows import TokenizedContext
+from bert_tf.text.tokenization import BasicTokenizer
 
 _logger = logging.getLogger("absl")
 

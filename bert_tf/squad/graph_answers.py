@@ -35,7 +35,8 @@ class Texts(NamedTuple):
     """Texts that may be answers, each once a question, best first in it.
 
     `questions`: int32 [U]. `texts`: string [U]. `start_chars`, `end_chars`:
-    int32 [U], see text_spans.Places. `start_logits`, `end_logits`: float64 [U].
+    int32 [U], see graph_spans.Places. `start_logits`, `end_logits`: float64
+    [U].
     """
 
     questions: tf.Tensor
@@ -57,7 +58,7 @@ def choose(
     """Chooses and sorts the candidates.
 
     Args:
-      windows: text_windows.Windows.
+      windows: graph_windows.Windows.
       start_logits: float32 [W, S].
       end_logits: float32 [W, S].
       n_best_size: int, at least 1.
@@ -68,7 +69,7 @@ def choose(
       windows, then of the starts' ranks, then of the ends'.
 
     Source: `write_predictions` in run_squad.py (2018); see
-      tasks.squad.candidates.
+      squad.candidates.
     """
     num_best = tf.minimum(n_best_size, tf.shape(start_logits)[1])
     best_starts = tf.math.top_k(start_logits, num_best)  # [W, K]
@@ -120,7 +121,7 @@ def find_texts(candidates, spans, num_questions, n_best_size):
 
     Args:
       candidates: Candidates.
-      spans: text_spans.Spans.
+      spans: graph_spans.Spans.
       num_questions: int32 [], B.
       n_best_size: int, so many texts a question are wanted; more may be found.
 
@@ -128,7 +129,7 @@ def find_texts(candidates, spans, num_questions, n_best_size):
       Texts.
 
     Source: `write_predictions` in run_squad.py (2018); see `n_best` in
-      tasks.squad.answers.
+      squad.answers.
     """
     ranks = _ranks(candidates.questions, num_questions)
 
@@ -180,7 +181,7 @@ def null_scores(windows, start_logits, end_logits, num_questions):
     """Finds the least score of no answer.
 
     Args:
-      windows: text_windows.Windows.
+      windows: graph_windows.Windows.
       start_logits: float32 [W, S].
       end_logits: float32 [W, S].
       num_questions: int32 [], B.
@@ -211,7 +212,7 @@ def best_answers(found, num_questions, n_best_size, **null):
     Returns:
       dict: `answer`, string [B]; `start_char`, `end_char`, int32 [B];
       `probability`, `null_probability`, float32 [B]. They are those of
-      tasks.squad.answers.Answer, once decided. Without an answer the text is
+      squad.answers.Answer, once decided. Without an answer the text is
       empty, from 0 to 0, and its probability that of no answer. Of SQuAD 1.1
       every `null_probability` is 0; with no text found, a question has
       NO_CANDIDATE, from 0 to 0, with probability 1.

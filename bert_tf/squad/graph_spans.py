@@ -88,7 +88,7 @@ class Spans:
     """Finds what spans of the pieces of some contexts stand for.
 
     Source: `get_final_text` in run_squad.py (2018); what stands in
-      tasks.squad.final_text, for any context.
+      squad.final_text, for any context.
     """
 
     def __init__(self, contexts, pieces, letters, unknown_id):
@@ -96,8 +96,8 @@ class Spans:
 
         Args:
           contexts: string [B], UTF-8.
-          pieces: text.TextPieces of them.
-          letters: text.TextLetters of them.
+          pieces: graph_tokenizer.TextPieces of them.
+          letters: graph_tokenizer.TextLetters of them.
           unknown_id: int, the id of [UNK].
         """
         decoded = tf.strings.unicode_decode(contexts, "UTF-8", errors="ignore")

@@ -9,15 +9,15 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from bert_tf.encoder import INPUT_KEYS
+from bert_tf.features import INPUT_KEYS
 
 
 class Windows(NamedTuple):
     """Parts of contexts beside their questions.
 
     `questions`: int32 [W], the question of each, not falling. `inputs`: dict,
-    see `text_packing.pack`, int32 [W, S]. `offsets`: int32 [W], the position of
-    a window's first piece in the sequence. `first_pieces`: int32 [W], which
+    see `graph_packing.pack`, int32 [W, S]. `offsets`: int32 [W], the position
+    of a window's first piece in the sequence. `first_pieces`: int32 [W], which
     that is, among the pieces of all contexts, one after the other. `may_start`,
     `may_end`: bool [W, S], whether an answer may begin, and end, there.
     """
@@ -53,7 +53,7 @@ def plan(num_pieces, window_lengths, doc_stride):
     Returns:
       Plan.
 
-    Source: `plan_windows` in tasks.squad.windows.
+    Source: `plan_windows` in squad.windows.
     """
     steps = tf.minimum(window_lengths, doc_stride)
     beyond = tf.maximum(num_pieces - window_lengths, 0)

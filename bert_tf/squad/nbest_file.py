@@ -3,7 +3,7 @@
 import contextlib
 from json.encoder import encode_basestring_ascii
 
-from bert_tf import files
+from bert_tf.storage import files
 
 
 def spell(entries, probabilities):

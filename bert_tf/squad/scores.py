@@ -9,8 +9,8 @@ import json
 import logging
 import math
 
-from bert_tf import files, json_files
 from bert_tf.errors import UserError
+from bert_tf.storage import files, json_files
 
 _logger = logging.getLogger("absl")
 

@@ -12,7 +12,7 @@ import functools
 import numpy as np
 
 from bert_tf.errors import UserError
-from bert_tf.tasks.squad.examples import Context
+from bert_tf.squad.examples import Context
 
 # [CLS] and two [SEP].
 NUM_SPECIAL = 3

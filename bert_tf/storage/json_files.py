@@ -2,8 +2,8 @@
 
 import json
 
-from bert_tf import files
 from bert_tf.errors import UserError
+from bert_tf.storage import files
 
 # The largest known, a vocabulary in JSON, has a few.
 _MAX_BYTES = 2**24

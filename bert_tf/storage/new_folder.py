@@ -5,8 +5,8 @@ import glob
 import os
 import shutil
 
-from bert_tf import files
 from bert_tf.errors import UserError
+from bert_tf.storage import files
 
 
 def require_new_folder(path, flag):

@@ -3,8 +3,8 @@
 import logging
 import math
 
-from bert_tf import files
 from bert_tf.errors import UserError
+from bert_tf.storage import files
 
 _logger = logging.getLogger("absl")
 

@@ -7,8 +7,8 @@ import math
 import os
 import re
 
-from bert_tf import files
 from bert_tf.errors import UserError
+from bert_tf.storage import files
 
 CLASSIFICATION = "classification"  # One label of several.
 REGRESSION = "regression"  # A number.

@@ -7,8 +7,8 @@ B examples, L labels
 
 import numpy as np
 
-from bert_tf import files
 from bert_tf.errors import UserError
+from bert_tf.storage import files
 from bert_tf.tasks.labels import CLASSIFICATION, REGRESSION
 
 # Above it a label among several is given.

@@ -6,16 +6,11 @@ import logging
 import os
 import re
 
-from bert_tf import files
 from bert_tf.errors import UserError
+from bert_tf.storage import files
 from bert_tf.tasks import glue
-from bert_tf.tasks.columns import TableProcessor
-from bert_tf.tasks.labels import (
-    CLASSIFICATION,
-    MULTI_LABEL,
-    REGRESSION,
-    Labels,
-)
+from bert_tf.tasks.labels import CLASSIFICATION, MULTI_LABEL, REGRESSION, Labels
+from bert_tf.tasks.own_table import TableProcessor
 from bert_tf.tasks.rows import require_data_dir
 from bert_tf.tasks.xnli import XnliProcessor
 
@@ -244,7 +239,7 @@ def make_processor(
     Args:
       task: Task.
       xnli_language: str, for XNLI.
-      table_options: columns.TableOptions, for a table of your own.
+      table_options: own_table.TableOptions, for a table of your own.
       label_names: sequence of str, its labels.
 
     Returns:

@@ -7,8 +7,8 @@ told with its place.
 import os
 import re
 
-from bert_tf import files
 from bert_tf.errors import UserError
+from bert_tf.storage import files
 
 
 class Row(list):

@@ -3,8 +3,8 @@
 import logging
 import os
 
-from bert_tf import files
 from bert_tf.errors import UserError
+from bert_tf.storage import files
 
 # Beside the checkpoints.
 TASK_FILE = "task.txt"

@@ -15,7 +15,7 @@ import unicodedata
 
 import numpy as np
 
-from bert_tf.tokenization import BasicTokenizer
+from bert_tf.text.tokenization import BasicTokenizer
 
 NUM_CODE_POINTS = 0x110000
 PAGE_SIZE = 256  # code points

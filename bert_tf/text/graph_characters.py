@@ -1,6 +1,6 @@
 """Characters to symbols inside a graph: clean-up, letter case, accents.
 
-See `text_tables` for what a symbol is. Plain TensorFlow operations only.
+See `code_points` for what a symbol is. Plain TensorFlow operations only.
 
 B texts · C symbols of all texts together
 """
@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from bert_tf import text_tables
-from bert_tf.text_tables import (
+from bert_tf.text import code_points
+from bert_tf.text.code_points import (
     FINAL_SIGMA,
     FIRST_ROW,
     IS_CASED,
@@ -33,7 +33,7 @@ class Symbols(NamedTuple):
 
 
 class _PagedTable(tf.Module):
-    """Looks a text_tables.Paged up."""
+    """Looks a code_points.Paged up."""
 
     def __init__(self, paged):
         super().__init__()
@@ -51,7 +51,7 @@ class Characters(tf.Module):
     def __init__(self, do_lower_case):
         """Makes the tables, which takes a few seconds (bool do_lower_case)."""
         super().__init__(name="characters")
-        table = text_tables.characters(do_lower_case)
+        table = code_points.characters(do_lower_case)
         self._num_contextual = table.num_contextual
         self._entries = _PagedTable(table.entries)
         lengths = [len(row) for row in table.rows]
@@ -62,7 +62,7 @@ class Characters(tf.Module):
         values = [*itertools.chain.from_iterable(table.rows), SPACE]
         self._row_values = tf.constant(values, tf.int32)
         if do_lower_case:
-            self._context = _PagedTable(text_tables.context())
+            self._context = _PagedTable(code_points.context())
 
     def __call__(self, texts):
         """Turns texts (string [B], UTF-8) into Symbols."""
@@ -134,7 +134,7 @@ def _with_final_sigmas(decoded, context):
 
     Args:
       decoded: int32 [B, (characters)], code points.
-      context: int32 [characters of all texts], see text_tables.context.
+      context: int32 [characters of all texts], see code_points.context.
 
     Returns:
       int32 [characters of all texts].

@@ -5,7 +5,7 @@ B texts · S sequence length
 
 import tensorflow as tf
 
-from bert_tf.encoder import INPUT_KEYS
+from bert_tf.features import INPUT_KEYS
 
 
 def truncated_lengths(lengths_a, lengths_b, most):

@@ -1,8 +1,9 @@
 """Texts to ids inside a graph, id for id as `tokenization.FullTokenizer` does.
 
 Reading order: `TextTokenizer`, then what it does with a text: characters to
-symbols (`text_characters`), symbols to words (`_Words`), words to pieces. Plain
-TensorFlow operations only, so that a SavedModel runs wherever TensorFlow does.
+symbols (`graph_characters`), symbols to words (`_Words`), words to pieces.
+Plain TensorFlow operations only, so that a SavedModel runs wherever TensorFlow
+does.
 
 B texts · C symbols of all texts together · W words of all · other letters as
 elsewhere. "[B, (pieces)]" is ragged.
@@ -12,10 +13,10 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from bert_tf import text_tables
-from bert_tf.text_characters import Characters
-from bert_tf.text_tables import EDGE, SPACE, Pieces
-from bert_tf.tokenization import WordpieceTokenizer
+from bert_tf.text import code_points
+from bert_tf.text.code_points import EDGE, SPACE, Pieces
+from bert_tf.text.graph_characters import Characters
+from bert_tf.text.tokenization import WordpieceTokenizer
 
 MAX_INPUT_CHARS_PER_WORD = WordpieceTokenizer({}).max_input_chars_per_word
 
@@ -80,7 +81,7 @@ class TextTokenizer(tf.Module):
         """
         super().__init__(name="text_tokenizer")
         self._characters = Characters(do_lower_case)
-        tries = text_tables.pieces(vocab)
+        tries = code_points.pieces(vocab)
         self._edges = tf.lookup.StaticHashTable(
             tf.lookup.KeyValueTensorInitializer(tries.edges, tries.targets),
             default_value=-1,

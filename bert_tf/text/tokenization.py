@@ -1,8 +1,7 @@
 """Text to word pieces and ids, piece for piece as the 2018 release does it.
 
 Reading order: `BasicTokenizer` (text to words), `WordpieceTokenizer` (words to
-pieces), `FullTokenizer` (both, with a memory for what recurs). The vocabulary
-itself is in `vocabulary.py`; its 2018 names stand here too.
+pieces), `FullTokenizer` (both, with a memory for what recurs).
 What a character is, `unicodedata` says, hence the running Python's Unicode.
 """
 
@@ -10,31 +9,10 @@ import itertools
 import re
 import unicodedata
 
-from bert_tf.vocabulary import (
+from bert_tf.text.vocabulary import (
     convert_by_vocab,
-    convert_ids_to_tokens,
-    convert_tokens_to_ids,
     load_vocab,
-    require_special_tokens,
-    validate_case_matches_checkpoint,
-    warn_if_case_mismatch,
 )
-
-__all__ = [
-    "BasicTokenizer",
-    "FullTokenizer",
-    "WordpieceTokenizer",
-    "convert_by_vocab",
-    "convert_ids_to_tokens",
-    "convert_to_unicode",
-    "convert_tokens_to_ids",
-    "load_vocab",
-    "printable_text",
-    "require_special_tokens",
-    "validate_case_matches_checkpoint",
-    "warn_if_case_mismatch",
-    "whitespace_tokenize",
-]
 
 # How much FullTokenizer remembers: so many chunks (text between white space),
 # none longer than this. In prose nearly all chunks are shorter; a longer one is

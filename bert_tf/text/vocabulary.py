@@ -1,7 +1,7 @@
 """The vocabulary: its file, pieces <-> ids, and whether its case fits.
 
-`bert_tf.tokenization` offers the 2018 names among these as well, since that is
-where 2018 had them.
+The 2018 names among these are in `bert_tf.tokenization` as well, where 2018 had
+them.
 """
 
 import codecs
@@ -10,7 +10,7 @@ import logging
 import re
 
 from bert_tf.errors import UserError
-from bert_tf.files import read_bytes
+from bert_tf.storage.files import read_bytes
 
 # The folder names in which the 2018 release came: the first models, those with
 # whole-word masking ("wwm"), and the 24 small sizes.

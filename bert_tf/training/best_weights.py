@@ -4,15 +4,15 @@ import os
 
 from absl import logging
 
-from bert_tf import files
-from bert_tf.checkpoint import variable_names
-from bert_tf.checkpoint_files import latest_checkpoint
-from bert_tf.checkpoint_io import CheckpointReader
-from bert_tf.checkpoint_keeper import CheckpointKeeper
+from bert_tf.checkpoints.checkpoint_files import latest_checkpoint
+from bert_tf.checkpoints.checkpoint_io import CheckpointReader
+from bert_tf.checkpoints.checkpoint_keeper import CheckpointKeeper
+from bert_tf.checkpoints.weight_reader import GLOBAL_STEP
 from bert_tf.errors import UserError
-from bert_tf.model_folder import CONFIG_FILE
-from bert_tf.training import Scalars
-from bert_tf.weight_reader import GLOBAL_STEP
+from bert_tf.storage import files
+from bert_tf.training.training_loop import Scalars
+from bert_tf.weights.loading import variable_names
+from bert_tf.weights.model_folder import CONFIG_FILE
 
 # The folder in output_dir. It holds the best weights as a released model does.
 BEST_FOLDER = "best"
@@ -89,8 +89,8 @@ class BestKeeper:
         Args:
           task_files: ClassifierFiles or SquadFiles.
           examples: list, see its `train`.
-          settings: training.LoopSettings.
-          schedule: training.Schedule.
+          settings: training_loop.LoopSettings.
+          schedule: training_loop.Schedule.
           *evaluated: what its `watch` takes after this object.
 
         Raises:

@@ -8,16 +8,13 @@ import dataclasses
 import numpy as np
 import tensorflow as tf
 
-from bert_tf import input_pipeline, job, losses, models
+from bert_tf.data import input_pipeline
 from bert_tf.errors import UserError
+from bert_tf.model import losses, models
 from bert_tf.tasks import metrics
-from bert_tf.tasks.labels import (
-    CLASSIFICATION,
-    MULTI_LABEL,
-    REGRESSION,
-    Labels,
-)
+from bert_tf.tasks.labels import CLASSIFICATION, MULTI_LABEL, REGRESSION, Labels
 from bert_tf.tasks.predictions import MULTI_LABEL_THRESHOLD
+from bert_tf.training import job
 
 _LOSSES = {
     CLASSIFICATION: losses.classification_loss,

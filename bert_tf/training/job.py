@@ -6,21 +6,23 @@ import os
 import tensorflow as tf
 from absl import logging
 
-from bert_tf import files, input_pipeline, starting, training
-from bert_tf.checkpoint import (
+from bert_tf.checkpoints.checkpoint_files import latest_checkpoint
+from bert_tf.checkpoints.checkpoint_keeper import CheckpointKeeper
+from bert_tf.checkpoints.weight_reader import GLOBAL_STEP
+from bert_tf.config import BertConfig
+from bert_tf.data import input_pipeline
+from bert_tf.storage import files
+from bert_tf.training import starting, training_loop
+from bert_tf.training.distribution import gathered, require_even_batch
+from bert_tf.training.optimization import create_optimizer
+from bert_tf.training.run_state import RunState
+from bert_tf.weights.loading import (
     open_checkpoint,
     training_variables,
     variable_names,
 )
-from bert_tf.checkpoint_files import latest_checkpoint
-from bert_tf.checkpoint_keeper import CheckpointKeeper
-from bert_tf.config import BertConfig
-from bert_tf.distribution import gathered, require_even_batch
-from bert_tf.fine_tuning import untrained
-from bert_tf.model_folder import CONFIG_FILE
-from bert_tf.optimization import create_optimizer
-from bert_tf.run_state import RunState
-from bert_tf.weight_reader import GLOBAL_STEP
+from bert_tf.weights.model_folder import CONFIG_FILE
+from bert_tf.weights.weights_path import untrained
 
 
 @dataclasses.dataclass(kw_only=True)
@@ -84,8 +86,8 @@ class Job:
 
         Args:
           records: input_pipeline.RecordFiles.
-          settings: training.LoopSettings.
-          schedule: training.Schedule.
+          settings: training_loop.LoopSettings.
+          schedule: training_loop.Schedule.
           watch: function of the step (int), called as `settings` says, that
             tells whether to go on.
         """
@@ -122,8 +124,8 @@ class Job:
         """Checks, before anything is written, that there is a run to begin.
 
         Args:
-          settings: training.LoopSettings.
-          schedule: training.Schedule.
+          settings: training_loop.LoopSettings.
+          schedule: training_loop.Schedule.
         """
         require_even_batch(
             settings.train_batch_size, self.strategy, "train_batch_size"
@@ -140,7 +142,7 @@ class Job:
             seed=state.seed,
             examples_read=state.examples_read,
         )
-        trainer = training.Trainer(
+        trainer = training_loop.Trainer(
             self._model,
             optimizer,
             compute_losses=self.compute_losses,
@@ -154,7 +156,7 @@ class Job:
             return state.describe(state.examples_read + examples)
 
         with input_pipeline.naming_bad_records(records):
-            training.train(
+            training_loop.train(
                 trainer,
                 keeper,
                 settings,

@@ -9,8 +9,11 @@ import tensorflow as tf
 import tf_keras
 from absl import logging
 
-from bert_tf import features, input_pipeline, job, losses, models
-from bert_tf.distribution import require_even_batch
+from bert_tf import features
+from bert_tf.data import input_pipeline
+from bert_tf.model import losses, models
+from bert_tf.training import job
+from bert_tf.training.distribution import require_even_batch
 
 LOSS_NAMES = ("loss", "masked_lm_loss", "next_sentence_loss")
 

@@ -5,9 +5,11 @@ B batch, S max_seq_length
 
 import dataclasses
 
-from bert_tf import input_pipeline, job, losses, models
+from bert_tf.data import input_pipeline
 from bert_tf.errors import UserError
 from bert_tf.features import squad_features
+from bert_tf.model import losses, models
+from bert_tf.training import job
 
 _HEAD = "cls/squad/output_weights"
 

@@ -10,9 +10,9 @@ import os
 import tensorflow as tf
 from absl import logging
 
-from bert_tf import files
-from bert_tf.dropout import dropout_states
 from bert_tf.errors import UserError
+from bert_tf.model.dropout import dropout_states
+from bert_tf.storage import files
 
 
 class RunState:

@@ -6,13 +6,13 @@ import random
 import tf_keras
 from absl import logging
 
-from bert_tf import files
-from bert_tf.checkpoint import load_checkpoint
-from bert_tf.checkpoint_files import latest_checkpoint
-from bert_tf.checkpoint_io import CheckpointReader
+from bert_tf.checkpoints.checkpoint_files import latest_checkpoint
+from bert_tf.checkpoints.checkpoint_io import CheckpointReader
 from bert_tf.config import BertConfig
 from bert_tf.errors import UserError
-from bert_tf.model_folder import CONFIG_FILE
+from bert_tf.storage import files
+from bert_tf.weights.loading import load_checkpoint
+from bert_tf.weights.model_folder import CONFIG_FILE
 
 
 def seed_everything(seed):

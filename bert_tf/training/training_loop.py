@@ -13,8 +13,8 @@ import tf_keras
 from absl import logging
 
 from bert_tf.errors import UserError
-from bert_tf.optimization import clip_gradients
-from bert_tf.progress import Progress, format_seconds
+from bert_tf.storage.progress import Progress, format_seconds
+from bert_tf.training.optimization import clip_gradients
 
 # Away from TPUs a call from the host costs little, so that loops are only as
 # long as this, and the bar and Ctrl-C stay lively.

@@ -1,6 +1,6 @@
 """From any format of weights to any other, with every bit kept.
 
-    reader = checkpoint.open_checkpoint(path, "input")
+    reader = loading.open_checkpoint(path, "input")
     convert(reader, config, vocab_file, folder, output_format="huggingface")
 
 Memory holds one variable at a time, or one part of a checkpoint.
@@ -12,27 +12,27 @@ import os
 import tensorflow as tf
 from absl import logging
 
-from bert_tf import (
-    checkpoint_io,
-    files,
-    huggingface,
-    huggingface_config,
-    model_folder,
-    model_garden,
-    safetensors_files,
-    vocabulary,
-)
-from bert_tf.config import BertConfig
-from bert_tf.errors import UserError
-from bert_tf.model_folder import CONFIG_FILE, VOCAB_FILE
-from bert_tf.variables import (
+from bert_tf.checkpoints import checkpoint_io
+from bert_tf.checkpoints.variable_table import (
     POOLER_SCOPE,
     is_encoders,
     known_shapes,
     sizes,
 )
-from bert_tf.weight_reader import listed
-from bert_tf.weights_path import RELEASE_PREFIX
+from bert_tf.checkpoints.weight_reader import listed
+from bert_tf.config import BertConfig
+from bert_tf.errors import UserError
+from bert_tf.formats import (
+    huggingface,
+    huggingface_config,
+    model_garden,
+    safetensors_files,
+)
+from bert_tf.storage import files
+from bert_tf.text import vocabulary
+from bert_tf.weights import model_folder
+from bert_tf.weights.model_folder import CONFIG_FILE, VOCAB_FILE
+from bert_tf.weights.weights_path import RELEASE_PREFIX
 
 
 def infer_config(reader, output_format):

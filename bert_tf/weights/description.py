@@ -2,15 +2,15 @@
 
 import math
 
-from bert_tf.huggingface import HuggingFaceReader
-from bert_tf.variables import (
+from bert_tf.checkpoints.variable_table import (
     contradictions,
     heads,
     is_encoders,
     known_shapes,
     sizes,
 )
-from bert_tf.weight_reader import GLOBAL_STEP, listed
+from bert_tf.checkpoints.weight_reader import GLOBAL_STEP, listed
+from bert_tf.formats.huggingface import HuggingFaceReader
 
 _WORDS = (
     ("num_hidden_layers", "layers"),

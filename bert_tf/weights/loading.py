@@ -8,15 +8,20 @@ import dataclasses
 
 from absl import logging
 
-from bert_tf import saved_variables, weights_path
-from bert_tf.checkpoint_io import OBJECT_GRAPH, CheckpointReader
+from bert_tf.checkpoints.checkpoint_io import OBJECT_GRAPH, CheckpointReader
+from bert_tf.checkpoints.variable_table import (
+    has_part_of,
+    is_encoders,
+    is_inner,
+)
+from bert_tf.checkpoints.weight_reader import GLOBAL_STEP, listed
 from bert_tf.errors import UserError
-from bert_tf.heads import Classifier
-from bert_tf.huggingface import HuggingFaceReader
-from bert_tf.model_garden import ModelGardenReader
-from bert_tf.model_garden_search import read_graph
-from bert_tf.variables import has_part_of, is_encoders, is_inner
-from bert_tf.weight_reader import GLOBAL_STEP, listed
+from bert_tf.formats import saved_variables
+from bert_tf.formats.huggingface import HuggingFaceReader
+from bert_tf.formats.model_garden import ModelGardenReader
+from bert_tf.formats.model_garden_search import read_graph
+from bert_tf.model.heads import Classifier
+from bert_tf.weights import weights_path
 
 
 def variable_names(model):

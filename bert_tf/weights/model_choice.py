@@ -1,4 +1,4 @@
-"""What the fine-tuning scripts find out from their flags, before TensorFlow.
+"""Which model the flags name, and whether its parts go together.
 
 S max_seq_length
 """
@@ -6,9 +6,11 @@ S max_seq_length
 import dataclasses
 import os
 
-from bert_tf import files, flag_checks, model_folder, weights_path
 from bert_tf.config import BertConfig
 from bert_tf.errors import UserError
+from bert_tf.storage import files
+from bert_tf.text import vocabulary
+from bert_tf.weights import model_folder, weights_path
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -60,23 +62,10 @@ def choose_model(values, *, is_case_given):
         values["output_dir"], values["init_checkpoint"]
     )
     if checkpoint is None and not values["do_train"]:
-        raise untrained(values["output_dir"])
+        raise weights_path.untrained(values["output_dir"])
     model = describe_model(checkpoint, values, is_case_given=is_case_given)
     files.make_output_folder(values["output_dir"], "output_dir")
     return model
-
-
-def untrained(output_dir):
-    """Returns the UserError where a trained model is needed, but is not there.
-
-    Args:
-      output_dir: str, where it would be.
-    """
-    return UserError(
-        f"--output_dir={output_dir} holds no checkpoint, and no "
-        "--init_checkpoint is given: there is no trained model. Give one, "
-        "or --do_train."
-    )
 
 
 def describe_model(checkpoint, values, *, is_case_given):
@@ -97,9 +86,7 @@ def describe_model(checkpoint, values, *, is_case_given):
     config, config_file = model_folder.choose_config(
         values["bert_config_file"], checkpoint
     )
-    flag_checks.check_sequence_length(
-        values["max_seq_length"], config, config_file
-    )
+    check_sequence_length(values["max_seq_length"], config, config_file)
     vocab_file, do_lower_case = choose_vocabulary(
         values, checkpoint, config, config_file, is_case_given=is_case_given
     )
@@ -136,34 +123,72 @@ def choose_vocabulary(
     do_lower_case = model_folder.choose_lower_case(
         values["do_lower_case"], is_case_given, [vocab_file, checkpoint]
     )
-    flag_checks.check_vocabulary(
-        vocab_file, do_lower_case, checkpoint, config, config_file
-    )
+    check_vocabulary(vocab_file, do_lower_case, checkpoint, config, config_file)
     return vocab_file, do_lower_case
 
 
-def count_steps(num_examples, *, num_train_epochs, train_batch_size):
-    """Tells in how many steps examples are gone through.
+def check_vocabulary(
+    vocab_file, do_lower_case, checkpoint, config, config_file
+):
+    """Checks a vocabulary against the model that is to know its pieces.
 
     Args:
-      num_examples: int.
-      num_train_epochs: float.
-      train_batch_size: int.
-
-    Returns:
-      int.
+      vocab_file: str.
+      do_lower_case: bool.
+      checkpoint: str or None, the weights.
+      config: BertConfig.
+      config_file: str, where it comes from.
 
     Raises:
-      UserError: not one.
-
-    Source: the formula of `main` in run_classifier.py and run_squad.py (2018).
+      UserError: it lacks [CLS] or such, has more pieces than the model, or the
+        weights are a release of the other letter case.
     """
-    num_train_steps = int(num_examples / train_batch_size * num_train_epochs)
-    if not num_train_steps:
+    vocabulary.validate_case_matches_checkpoint(do_lower_case, checkpoint)
+    vocab = vocabulary.load_vocab(vocab_file)
+    vocabulary.require_special_tokens(
+        vocab, vocab_file, ("[UNK]", "[CLS]", "[SEP]")
+    )
+    vocabulary.warn_if_case_mismatch(vocab, do_lower_case)
+    check_vocabulary_size(vocab, vocab_file, config, config_file)
+
+
+def check_vocabulary_size(vocab, vocab_file, config, config_file):
+    """Checks that a model has an embedding for each piece.
+
+    Args:
+      vocab: dict, piece -> id.
+      vocab_file: str, where it comes from.
+      config: BertConfig.
+      config_file: str, where it comes from.
+
+    Raises:
+      UserError: it has fewer.
+    """
+    num_ids = max(vocab.values()) + 1
+    if num_ids > config.vocab_size:
         raise UserError(
-            f"{num_examples} training examples, --num_train_epochs="
-            f"{num_train_epochs:g} times, do not make one step of "
-            f"--train_batch_size={train_batch_size}. Lower the batch "
-            "size or raise the number of epochs."
+            f"{vocab_file} has {num_ids} lines, but `vocab_size` in "
+            f"{config_file} is {config.vocab_size}: the model has no embedding "
+            "for the rest. Use the vocab.txt that came with the model."
         )
-    return num_train_steps
+
+
+def check_sequence_length(max_seq_length, config, config_file):
+    """Checks --max_seq_length against the model's position embeddings.
+
+    Args:
+      max_seq_length: int.
+      config: BertConfig.
+      config_file: str, where it comes from.
+
+    Raises:
+      UserError: it is too long.
+
+    Source: the check in the 2018 scripts' `main`, there in some of them only.
+    """
+    if max_seq_length > config.max_position_embeddings:
+        raise UserError(
+            f"--max_seq_length={max_seq_length} is larger than "
+            f"`max_position_embeddings` ({config.max_position_embeddings}) in "
+            f"{config_file}. Lower the flag or use a longer model."
+        )

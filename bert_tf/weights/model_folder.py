@@ -8,15 +8,11 @@ import os
 
 from absl import logging
 
-from bert_tf import (
-    files,
-    huggingface_config,
-    json_files,
-    saved_model_folder,
-    weights_path,
-)
 from bert_tf.config import BertConfig
 from bert_tf.errors import UserError
+from bert_tf.formats import huggingface_config, saved_model_folder
+from bert_tf.storage import files, json_files
+from bert_tf.weights import weights_path
 
 CONFIG_FILE = "bert_config.json"
 VOCAB_FILE = "vocab.txt"

@@ -14,13 +14,10 @@ TensorFlow is not imported here, so that a wrong path is reported at once.
 
 import os
 
-from bert_tf import (
-    checkpoint_files,
-    files,
-    safetensors_files,
-    saved_model_folder,
-)
+from bert_tf.checkpoints import checkpoint_files
 from bert_tf.errors import UserError
+from bert_tf.formats import safetensors_files, saved_model_folder
+from bert_tf.storage import files
 
 RELEASE_PREFIX = "bert_model.ckpt"
 
@@ -134,3 +131,16 @@ def find_weights(output_dir, init_checkpoint):
         given = resolve(init_checkpoint)
     latest = checkpoint_files.latest_checkpoint(output_dir or "")
     return latest or given
+
+
+def untrained(output_dir):
+    """Returns the UserError where a trained model is needed, but is not there.
+
+    Args:
+      output_dir: str, where it would be.
+    """
+    return UserError(
+        f"--output_dir={output_dir} holds no checkpoint, and no "
+        "--init_checkpoint is given: there is no trained model. Give one, "
+        "or --do_train."
+    )

@@ -3,7 +3,7 @@ but for the test that it reads the state file as we do."""
 
 import pytest
 
-from bert_tf import checkpoint_files
+from bert_tf.checkpoints import checkpoint_files
 from bert_tf.errors import UserError
 
 DATA = ".data-00000-of-00001"

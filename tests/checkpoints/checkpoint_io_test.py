@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from bert_tf import checkpoint_io
+from bert_tf.checkpoints import checkpoint_io
 from bert_tf.errors import UserError
 
 DATA = ".data-00000-of-00001"

@@ -4,10 +4,12 @@ import dataclasses
 
 import pytest
 
-from bert_tf import checkpoint, models, variables
+from bert_tf.checkpoints import variable_table
+from bert_tf.checkpoints.weight_reader import Stored, WeightReader
 from bert_tf.config import BertConfig
 from bert_tf.errors import UserError
-from bert_tf.weight_reader import Stored, WeightReader
+from bert_tf.model import models
+from bert_tf.weights import loading
 
 CONFIG = BertConfig(
     vocab_size=61,
@@ -24,18 +26,18 @@ def stored(shapes):
     return {name: Stored("float32", shape) for name, shape in shapes.items()}
 
 
-ENCODER = stored(variables.encoder_shapes(CONFIG))
+ENCODER = stored(variable_table.encoder_shapes(CONFIG))
 
 
 def test_the_table_is_what_the_layers_make():
     model = models.pretraining_model(CONFIG)
     made = {
         name: tuple(variable.shape)
-        for name, variable in checkpoint.variable_names(model).items()
+        for name, variable in loading.variable_names(model).items()
     }
     table = {
-        **variables.encoder_shapes(CONFIG),
-        **variables.head_shapes(CONFIG, num_labels=7),
+        **variable_table.encoder_shapes(CONFIG),
+        **variable_table.head_shapes(CONFIG, num_labels=7),
     }
     others = {
         "output_weights": (7, 12),
@@ -48,26 +50,30 @@ def test_the_table_is_what_the_layers_make():
 
 def test_scopes():
     names = ["bert/encoder/x", "bert/pooler/x", "cls/squad/output_bias"]
-    assert [variables.is_encoders(name) for name in names] == [
+    assert [variable_table.is_encoders(name) for name in names] == [
         True,
         True,
         False,
     ]
-    assert [variables.is_inner(name) for name in names] == [True, False, False]
+    assert [variable_table.is_inner(name) for name in names] == [
+        True,
+        False,
+        False,
+    ]
 
 
 def test_sizes_are_read_off_the_shapes():
-    found = variables.sizes(ENCODER)
+    found = variable_table.sizes(ENCODER)
     without_heads = CONFIG.to_dict()
     assert found == {name: without_heads[name] for name in found}
     assert len(found) == 6
-    assert variables.sizes(stored({"w": (2,)})) == {}
+    assert variable_table.sizes(stored({"w": (2,)})) == {}
 
 
 def test_heads_are_told_by_their_biases():
-    assert variables.heads(ENCODER) == []
-    heads = stored(variables.head_shapes(CONFIG, 3))
-    assert variables.heads(heads) == list(variables.HEADS)
+    assert variable_table.heads(ENCODER) == []
+    heads = stored(variable_table.head_shapes(CONFIG, 3))
+    assert variable_table.heads(heads) == list(variable_table.HEADS)
 
 
 class Reader(WeightReader):
@@ -80,14 +86,14 @@ class Reader(WeightReader):
 
 def assert_refused(entries, match, config=CONFIG, **options):
     with pytest.raises(UserError, match=f"p is not of .* c describes. {match}"):
-        variables.require_config(Reader(entries, **options), config, "c")
+        variable_table.require_config(Reader(entries, **options), config, "c")
 
 
 def test_a_model_that_fits_is_accepted_with_heads_and_without_pooler():
-    heads = stored(variables.head_shapes(CONFIG, 3))
-    variables.require_config(Reader({**ENCODER, **heads}, 3), CONFIG, "c")
-    without = {n: s for n, s in ENCODER.items() if variables.is_inner(n)}
-    variables.require_config(Reader(without), CONFIG, "c")
+    heads = stored(variable_table.head_shapes(CONFIG, 3))
+    variable_table.require_config(Reader({**ENCODER, **heads}, 3), CONFIG, "c")
+    without = {n: s for n, s in ENCODER.items() if variable_table.is_inner(n)}
+    variable_table.require_config(Reader(without), CONFIG, "c")
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from bert_tf.checkpoints.weight_reader import Stored, WeightReader, listed
 from bert_tf.errors import UserError
-from bert_tf.weight_reader import Stored, WeightReader, listed
 
 
 class Reader(WeightReader):

@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from bert_tf import (
-    best,
-    checkpoint,
-    classification,
-    classifier_files,
-    distribution,
-    training,
-)
+from bert_tf.cli import classifier_files
 from bert_tf.config import BertConfig
 from bert_tf.tasks import registry
-from bert_tf.tasks.converter import Conversion
 from bert_tf.tasks.examples import InputExample
 from bert_tf.tasks.labels import Labels
+from bert_tf.tasks.records.converter import Conversion
+from bert_tf.training import (
+    best_weights,
+    classification,
+    distribution,
+    training_loop,
+)
+from bert_tf.weights import loading
 
 
 @pytest.fixture
@@ -113,13 +113,15 @@ def test_training_leaves_what_evaluation_needs_beside_the_weights(
     make, tmp_path
 ):
     files = make()
-    settings = training.LoopSettings(
+    settings = training_loop.LoopSettings(
         num_train_steps=2, train_batch_size=2, watch_steps=1
     )
-    keeper = best.BestKeeper(str(tmp_path), measure="f1", eval_steps=1)
+    keeper = best_weights.BestKeeper(str(tmp_path), measure="f1", eval_steps=1)
     sets = [(files.task.evaluation_sets[0], examples(3))]
     watch = files.watch(keeper, sets, 2)
-    files.train(examples(4), settings, training.Schedule(1e-4, 0), watch=watch)
+    files.train(
+        examples(4), settings, training_loop.Schedule(1e-4, 0), watch=watch
+    )
     for folder in (tmp_path, tmp_path / "best"):
         assert (folder / "labels.txt").read_text() == "0\n1\n"
         assert (folder / "task.txt").read_text() == "MRPC\n"
@@ -128,7 +130,7 @@ def test_training_leaves_what_evaluation_needs_beside_the_weights(
             '"do_lower_case": true'
             in (folder / "tokenizer_config.json").read_text()
         )
-        reader = checkpoint.open_checkpoint(folder)
+        reader = loading.open_checkpoint(folder)
         assert "output_weights" in reader.stored
 
 
@@ -137,15 +139,17 @@ def test_evaluations_while_training_make_records_once_and_scalars(
 ):
     caplog.set_level(logging.INFO)
     files = make()
-    settings = training.LoopSettings(
+    settings = training_loop.LoopSettings(
         num_train_steps=3, train_batch_size=2, watch_steps=1
     )
     sets = [(files.task.evaluation_sets[0], examples(3))]
-    keeper = best.BestKeeper(
+    keeper = best_weights.BestKeeper(
         str(tmp_path), measure="f1", eval_steps=1, evaluated=files.digest(sets)
     )
     watch = files.watch(keeper, sets, 2)
-    files.train(examples(4), settings, training.Schedule(1e-4, 0), watch=watch)
+    files.train(
+        examples(4), settings, training_loop.Schedule(1e-4, 0), watch=watch
+    )
     assert caplog.text.count("eval.tf_record has 3 records") == 1
     (events,) = (tmp_path / "eval").glob("events.out.tfevents.*")
     scalars = {

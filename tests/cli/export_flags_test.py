@@ -1,8 +1,8 @@
-"""Tests of bert_tf.export_flags."""
+"""Tests of bert_tf.cli.export_flags."""
 
 import pytest
 
-from bert_tf import export_flags
+from bert_tf.cli import export_flags
 from bert_tf.errors import UserError
 
 

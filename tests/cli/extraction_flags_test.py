@@ -3,7 +3,8 @@ import shutil
 
 import pytest
 
-from bert_tf import config, feature_flags
+from bert_tf import config
+from bert_tf.cli import extraction_flags
 from bert_tf.errors import UserError
 
 
@@ -27,7 +28,7 @@ def check(golden, tmp_path):
             "master": None,
             **changes,
         }
-        return feature_flags.check(values, is_case_given=False)
+        return extraction_flags.check(values, is_case_given=False)
 
     return check
 
@@ -93,8 +94,8 @@ def test_an_input_is_not_overwritten(check, golden, tmp_path, flag):
 def test_a_remote_output_is_compared_by_name():
     message = "--output_file=gs://a/b is --input_file as well"
     with pytest.raises(UserError, match=message):
-        feature_flags.require_other("gs://a/b", {"input_file": "gs://a/b"})
-    feature_flags.require_other("gs://a/b", {"input_file": os.devnull})
+        extraction_flags.require_other("gs://a/b", {"input_file": "gs://a/b"})
+    extraction_flags.require_other("gs://a/b", {"input_file": os.devnull})
 
 
 @pytest.mark.parametrize(
@@ -102,12 +103,12 @@ def test_a_remote_output_is_compared_by_name():
     [("-1", [-1]), ("0,-1, 1", [0, -1, 1]), ("-1,-1", [-1, -1])],
 )
 def test_parse_layers(text, layers):
-    assert feature_flags.parse_layers(text) == layers
+    assert extraction_flags.parse_layers(text) == layers
 
 
 def test_check_layers_takes_both_ends():
     three = config.BertConfig(vocab_size=7, num_hidden_layers=3)
-    feature_flags.check_layers([0, 2, -1, -3], three, "x.json")
+    extraction_flags.check_layers([0, 2, -1, -3], three, "x.json")
     for layer in (3, -4):
         with pytest.raises(UserError, match=f"names {layer}, but .* x.json"):
-            feature_flags.check_layers([layer], three, "x.json")
+            extraction_flags.check_layers([layer], three, "x.json")

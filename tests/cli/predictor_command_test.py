@@ -1,4 +1,4 @@
-"""Tests of bert_tf.predictor_main: lines in, lines out."""
+"""Tests of bert_tf.cli.predictor_command: lines in, lines out."""
 
 import io
 import json
@@ -9,8 +9,8 @@ import sys
 import numpy as np
 import pytest
 
-from bert_tf import predictor_main
-from bert_tf.predictor import Answer, Filling, Prediction
+from bert_tf.cli import predictor_command
+from bert_tf.serving.predictor import Answer, Filling, Prediction
 
 
 class _Echo:
@@ -39,7 +39,7 @@ class _Echo:
 
 def _answers(kind, content, *, is_json=False, is_pair=None, stream=io.BytesIO):
     predictor, out = _Echo(kind, is_pair), io.StringIO()
-    predictor_main.answer_lines(
+    predictor_command.answer_lines(
         predictor,
         io.BufferedReader(stream(content)),
         out,

@@ -5,9 +5,9 @@ import types
 import numpy as np
 import pytest
 
-from bert_tf import squad_files
+from bert_tf.cli import squad_files
 from bert_tf.errors import UserError
-from bert_tf.tasks.squad.converter import FIRST_UNIQUE_ID
+from bert_tf.squad.converter import FIRST_UNIQUE_ID
 
 
 def questions(*num_windows):

@@ -1,11 +1,11 @@
-"""Tests of bert_tf.tasks.squad.switches; run_squad_test.py has more."""
+"""Tests of bert_tf.cli.squad_switches; run_squad_test.py has more."""
 
 import collections
 
 import pytest
 
+from bert_tf.cli import squad_switches
 from bert_tf.errors import UserError
-from bert_tf.tasks.squad import switches
 
 
 def _values(**given):
@@ -21,7 +21,7 @@ def _values(**given):
     ],
 )
 def test_check_takes_what_goes_together(given):
-    switches.check(_values(**given))
+    squad_switches.check(_values(**given))
 
 
 @pytest.mark.parametrize(
@@ -62,4 +62,4 @@ def test_check_takes_what_goes_together(given):
 )
 def test_check_refuses(given, message):
     with pytest.raises(UserError, match=message):
-        switches.check(_values(**given))
+        squad_switches.check(_values(**given))

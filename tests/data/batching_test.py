@@ -1,6 +1,6 @@
-"""Tests of bert_tf.serving.batching."""
+"""Tests of bert_tf.data.batching."""
 
-from bert_tf.serving import batching
+from bert_tf.data import batching
 
 
 def test_by_length_holds_each_once_and_like_by_like():

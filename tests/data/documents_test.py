@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from bert_tf import documents
+from bert_tf.data import documents
 from bert_tf.errors import UserError
 
 

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from bert_tf import features
-from bert_tf.tasks import encoding
+from bert_tf.data import encoding
 
 _S = 300
 

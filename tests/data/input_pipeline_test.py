@@ -3,7 +3,8 @@ import dataclasses
 import pytest
 import tensorflow as tf
 
-from bert_tf import features, input_pipeline
+from bert_tf import features
+from bert_tf.data import input_pipeline
 from bert_tf.errors import UserError
 
 S, P, V = 7, 3, 61

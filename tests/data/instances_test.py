@@ -4,7 +4,7 @@ import types
 
 import pytest
 
-from bert_tf import documents, instances, masking
+from bert_tf.data import documents, instances, masking
 
 _INV_VOCAB = {1: "[CLS]", 2: "[SEP]", 3: "[MASK]", 4: "the", 5: "cat", 7: "on"}
 

@@ -5,7 +5,7 @@ import types
 
 import pytest
 
-from bert_tf import masking
+from bert_tf.data import masking
 from bert_tf.errors import UserError
 
 _VOCAB = {

@@ -10,13 +10,8 @@ import random
 
 import pytest
 
-from bert_tf import (
-    documents,
-    instances,
-    masking,
-    pretraining_data,
-    tokenization,
-)
+from bert_tf.data import documents, instances, masking, pretraining_data
+from bert_tf.text import tokenization
 
 _CASES = (
     "plain",

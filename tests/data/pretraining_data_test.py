@@ -8,13 +8,8 @@ import types
 
 import pytest
 
-from bert_tf import (
-    documents,
-    features,
-    instances,
-    masking,
-    pretraining_data,
-)
+from bert_tf import features
+from bert_tf.data import documents, instances, masking, pretraining_data
 from bert_tf.errors import UserError
 
 _PIECE_IDS = masking.PieceIds(

@@ -5,8 +5,8 @@ import os
 import pytest
 import tensorflow as tf
 
+from bert_tf.data import record_file
 from bert_tf.errors import UserError
-from bert_tf.tasks import record_file
 
 
 def test_records_stand_in_order(tmp_path):

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from bert_tf import feature_extraction, packed_lines
 from bert_tf.config import BertConfig
-from bert_tf.distribution import one_device_strategy
 from bert_tf.errors import UserError
-from bert_tf.tasks import packing
+from bert_tf.extraction import encoder_vectors, packed_lines
+from bert_tf.text import packing
+from bert_tf.training.distribution import one_device_strategy
 
 
 class Kept:
@@ -46,7 +46,7 @@ def extract(tasks, lines):
 
     @functools.cache
     def extractor(layers, pooling="none", strategy=None, **options):
-        made = feature_extraction.Extractor(
+        made = encoder_vectors.Extractor(
             BertConfig.from_json_file(str(tasks / "bert_config.json")),
             list(layers),
             pooling=pooling,
@@ -98,7 +98,7 @@ def test_vectors_do_not_depend_on_what_is_read_ahead(
     extract, vectors, monkeypatch
 ):
     # 9 lines: 2 + 2 + 2 + 2 + 1, each two sorted by themselves.
-    monkeypatch.setattr(feature_extraction, "_BYTES_AHEAD", 1)
+    monkeypatch.setattr(encoder_vectors, "_BYTES_AHEAD", 1)
     assert_alike(extract([-1, -2], 2), vectors)
 
 
@@ -137,9 +137,9 @@ def test_pool_by_hand():
     # B=2, S=3, D=1; of the second row two pieces are real.
     vectors = np.array([[[3], [6], [12]], [[1], [5], [100]]], np.float32)
     input_mask = np.array([[1, 1, 1], [1, 1, 0]], np.int32)
-    cls = feature_extraction.pool(vectors, input_mask, "cls")
+    cls = encoder_vectors.pool(vectors, input_mask, "cls")
     np.testing.assert_array_equal(cls, [[3], [1]])
-    mean = feature_extraction.pool(vectors, input_mask, "mean")
+    mean = encoder_vectors.pool(vectors, input_mask, "mean")
     np.testing.assert_array_equal(mean, [[7], [3]])
 
 
@@ -147,7 +147,7 @@ def test_pool_refuses_what_it_does_not_know():
     with pytest.raises(
         UserError, match="'max'; it must be one of 'cls', 'mean'"
     ):
-        feature_extraction.pool(np.zeros([1, 2, 3]), np.ones([1, 2]), "max")
+        encoder_vectors.pool(np.zeros([1, 2, 3]), np.ones([1, 2]), "max")
 
 
 def test_weights_without_an_encoder_are_refused(extract, tasks, tmp_path):
@@ -158,7 +158,7 @@ def test_weights_without_an_encoder_are_refused(extract, tasks, tmp_path):
         shape_and_slices=[""],
         tensors=[tf.zeros([3])],
     )
-    extractor = feature_extraction.Extractor(
+    extractor = encoder_vectors.Extractor(
         BertConfig.from_json_file(str(tasks / "bert_config.json")),
         [-1],
         pooling="none",
@@ -170,7 +170,7 @@ def test_weights_without_an_encoder_are_refused(extract, tasks, tmp_path):
 
 def test_pairs_want_a_model_with_two_segments(tasks, lines):
     config = BertConfig.from_json_file(str(tasks / "bert_config.json"))
-    extractor = feature_extraction.Extractor(
+    extractor = encoder_vectors.Extractor(
         dataclasses.replace(config, type_vocab_size=1),
         [-1],
         pooling="none",
@@ -181,8 +181,8 @@ def test_pairs_want_a_model_with_two_segments(tasks, lines):
 
 
 def test_progress_is_logged(extract, monkeypatch, caplog):
-    monkeypatch.setattr(feature_extraction, "_SECONDS_BETWEEN_LINES", 0)
-    monkeypatch.setattr(feature_extraction, "_BYTES_AHEAD", 1)
+    monkeypatch.setattr(encoder_vectors, "_SECONDS_BETWEEN_LINES", 0)
+    monkeypatch.setattr(encoder_vectors, "_BYTES_AHEAD", 1)
     with caplog.at_level("INFO", "absl"):
         extract([-1, -2], 4)
     progress = [line for line in caplog.messages if line.startswith("line ")]

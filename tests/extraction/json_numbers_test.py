@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from bert_tf import json_numbers
+from bert_tf.extraction import json_numbers
 
 
 def as_2018(values):

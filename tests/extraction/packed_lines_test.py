@@ -5,9 +5,9 @@ import os
 import numpy as np
 import pytest
 
-from bert_tf import packed_lines
 from bert_tf.errors import UserError
-from bert_tf.tasks import packing
+from bert_tf.extraction import packed_lines
+from bert_tf.text import packing
 
 
 @pytest.fixture

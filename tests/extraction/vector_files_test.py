@@ -6,9 +6,9 @@ import zipfile
 import numpy as np
 import pytest
 
-from bert_tf import feature_files
 from bert_tf.errors import UserError
-from bert_tf.packed_lines import PackedLines
+from bert_tf.extraction import vector_files
+from bert_tf.extraction.packed_lines import PackedLines
 
 INV_VOCAB = {0: "[CLS]", 1: "[SEP]", 2: "for", 4: "“", 5: 'a"b'}
 LINES = [[0, 1], [0, 2, 1], [0, 4, 5, 1]]
@@ -40,7 +40,7 @@ def write(lines, vectors, tmp_path):
 
     def write(output_format, *, is_pooled=False):
         path = tmp_path / f"out.{output_format}"
-        with feature_files.writing(
+        with vector_files.writing(
             str(path),
             output_format,
             LAYERS,
@@ -138,7 +138,7 @@ def test_a_number_that_is_not_finite_is_an_error(
 def test_a_file_that_cannot_be_written_is_named(lines, output_format):
     with (
         pytest.raises(UserError, match="/proc/none/x cannot be written"),
-        feature_files.writing(
+        vector_files.writing(
             "/proc/none/x",
             output_format,
             LAYERS,

@@ -5,8 +5,8 @@ import json
 import pytest
 import tensorflow_hub
 
-from bert_tf import hub_module
 from bert_tf.errors import UserError
+from bert_tf.formats import hub_module
 
 URL = "https://hub.example/bert/1"
 

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from bert_tf import huggingface_config
 from bert_tf.config import BertConfig
 from bert_tf.errors import UserError
+from bert_tf.formats import huggingface_config
 
 CONFIG = BertConfig(
     vocab_size=61,

@@ -7,17 +7,14 @@ import pytest
 import safetensors.numpy
 import tensorflow as tf
 
-from bert_tf import (
-    checkpoint,
-    heads,
-    huggingface,
-    huggingface_config,
-    models,
-    variables,
-)
+from bert_tf.checkpoints import variable_table
 from bert_tf.config import BertConfig
-from bert_tf.encoder import INPUT_KEYS, BertEncoder
 from bert_tf.errors import UserError
+from bert_tf.features import INPUT_KEYS
+from bert_tf.formats import huggingface, huggingface_config
+from bert_tf.model import heads, models
+from bert_tf.model.encoder import BertEncoder
+from bert_tf.weights import loading
 
 CONFIG = BertConfig(
     vocab_size=61,
@@ -29,8 +26,8 @@ CONFIG = BertConfig(
     type_vocab_size=2,
 )
 SHAPES = {
-    **variables.encoder_shapes(CONFIG),
-    **variables.head_shapes(CONFIG, num_labels=5),
+    **variable_table.encoder_shapes(CONFIG),
+    **variable_table.head_shapes(CONFIG, num_labels=5),
 }
 # float32 through three layers, against another implementation.
 TOLERANCE = 1e-4
@@ -146,7 +143,7 @@ def test_a_class_for_question_answering_has_no_pooler():
 
 def load_golden(folder, model):
     """Loads a model; returns Hugging Face's results and the inputs."""
-    report = checkpoint.load_checkpoint(model, str(folder))
+    report = loading.load_checkpoint(model, str(folder))
     with np.load(folder / "forward.npz") as stored:
         results = dict(stored)
     inputs = {key: tf.constant(results[key], tf.int32) for key in INPUT_KEYS}
@@ -212,7 +209,7 @@ def test_a_classifier_s_weights_give_its_logits(golden):
     encoder = BertEncoder(huggingface_config.read(str(folder / "config.json")))
     report, results, inputs = load_golden(folder, encoder)
     assert report.unused == ("output_bias", "output_weights")
-    reader = checkpoint.open_checkpoint(folder)
+    reader = loading.open_checkpoint(folder)
     logits = heads.project(
         encoder(inputs, training=False)["pooled_output"],
         reader.read("output_weights"),
@@ -228,7 +225,7 @@ def test_a_span_model_in_bfloat16_gives_its_logits(golden, caplog):
     # Hugging Face's models for this have no pooler.
     assert report.new == ("bert/pooler/dense/kernel", "bert/pooler/dense/bias")
     assert "holds no pooler (bert/pooler/...)" in caplog.text
-    reader = checkpoint.open_checkpoint(folder)
+    reader = loading.open_checkpoint(folder)
     assert reader.dtypes == ("BF16",)
     logits = heads.project(
         encoder(inputs, training=False)["sequence_output"],
@@ -248,7 +245,7 @@ def weights(*, prefix="bert.", gamma="weight", beta="bias", dtype=np.float32):
     """Makes an encoder as Hugging Face's versions have spelled it."""
     rng = np.random.default_rng(0)
     tensors = {}
-    for name, shape in variables.encoder_shapes(CONFIG).items():
+    for name, shape in variable_table.encoder_shapes(CONFIG).items():
         hugging, transpose = huggingface.name_of_hugging_face(name)
         hugging = prefix + hugging.removeprefix("bert.")
         if ".LayerNorm." in hugging:
@@ -271,7 +268,7 @@ def read_all(folder, tensors):
 
 def test_all_spellings_are_the_same_model(tmp_path):
     first = read_all(tmp_path, weights())
-    assert first.keys() == variables.encoder_shapes(CONFIG).keys()
+    assert first.keys() == variable_table.encoder_shapes(CONFIG).keys()
     buffers = {"bert.embeddings.position_ids": np.arange(23)[None]}
     for tensors in (
         weights(prefix=""),
@@ -296,8 +293,8 @@ def test_float16_is_widened(tmp_path):
 def test_a_model_loads_from_the_file_itself(tmp_path):
     encoder = BertEncoder(CONFIG)
     expected = read_all(tmp_path, weights())
-    checkpoint.load_checkpoint(encoder, tmp_path / "model.safetensors")
-    for name, variable in checkpoint.variable_names(encoder).items():
+    loading.load_checkpoint(encoder, tmp_path / "model.safetensors")
+    for name, variable in loading.variable_names(encoder).items():
         np.testing.assert_array_equal(variable.numpy(), expected[name])
 
 
@@ -334,7 +331,7 @@ def test_a_decoder_of_its_own_is_refused_where_it_is_needed(tmp_path):
     with pytest.raises(UserError, match="decoder.weight differs from bert/emb"):
         read_all(tmp_path, tensors)
     # The encoder alone can be had.
-    report = checkpoint.load_checkpoint(BertEncoder(CONFIG), tmp_path)
+    report = loading.load_checkpoint(BertEncoder(CONFIG), tmp_path)
     assert "cls/predictions/output_bias" in report.unused
 
 
@@ -357,10 +354,10 @@ def test_nothing_in_it_counts_as_an_optimizer_s(tmp_path):
     name = "bert.embeddings.word_embeddings.lora_A"
     tensors = {**weights(), name: np.zeros([2, 2], np.float32)}
     safetensors.numpy.save_file(tensors, tmp_path / "model.safetensors")
-    reader = checkpoint.open_checkpoint(tmp_path)
+    reader = loading.open_checkpoint(tmp_path)
     assert reader.slots() == {}
     with pytest.raises(UserError, match="Not in the model: .*lora_A"):
-        checkpoint.load_checkpoint(BertEncoder(CONFIG), tmp_path)
+        loading.load_checkpoint(BertEncoder(CONFIG), tmp_path)
 
 
 def test_what_2018_has_no_place_for_is_named(tmp_path, caplog):
@@ -376,7 +373,7 @@ def test_what_2018_has_no_place_for_is_named(tmp_path, caplog):
             }
         )
     )
-    checkpoint.open_checkpoint(tmp_path).log_left_out()
+    loading.open_checkpoint(tmp_path).log_left_out()
     assert "no weights: bert.embeddings.position_ids." in caplog.text
     assert "is for BertForMultipleChoice." in caplog.text
     assert "the labels' names: {'0': 'O'" in caplog.text
@@ -399,7 +396,7 @@ def test_relative_positions_are_an_error_and_not_passed_over(tmp_path):
     tensors = {**weights(), name: np.zeros([45, 4], np.float32)}
     safetensors.numpy.save_file(tensors, tmp_path / "model.safetensors")
     with pytest.raises(UserError, match="Not in the model: .*distance_embed"):
-        checkpoint.load_checkpoint(BertEncoder(CONFIG), tmp_path)
+        loading.load_checkpoint(BertEncoder(CONFIG), tmp_path)
 
 
 def test_another_size_is_an_error_with_both(tmp_path):
@@ -408,6 +405,6 @@ def test_another_size_is_an_error_with_both(tmp_path):
     with pytest.raises(
         UserError, match=r"kernel \(float32 \[12, 17\].*float32 \[12, 19\] her"
     ):
-        checkpoint.load_checkpoint(
+        loading.load_checkpoint(
             BertEncoder(BertConfig.from_dict(values)), tmp_path
         )

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from bert_tf import variables
+from bert_tf.checkpoints import variable_table
 from bert_tf.config import BertConfig
-from bert_tf.model_garden_places import (
+from bert_tf.formats.model_garden_names import (
     Place,
     axes_text,
     bind,
@@ -72,9 +72,9 @@ def test_the_table_has_every_variable_of_2018():
     config = BertConfig(vocab_size=61, num_hidden_layers=2)
     parts = [*encoder_parts(2), pooler_part(2)]
     names = [name for part in parts for name in part.names()]
-    assert sorted(names) == sorted(variables.encoder_shapes(config))
+    assert sorted(names) == sorted(variable_table.encoder_shapes(config))
     names = [name for part in head_parts() for name in part.names()]
-    assert sorted(names) == sorted(variables.head_shapes(config, 7))
+    assert sorted(names) == sorted(variable_table.head_shapes(config, 7))
     assert head_pooler_part().names() == pooler_part(2).names()
 
 

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from bert_tf import checkpoint_io, variables
+from bert_tf.checkpoints import checkpoint_io, variable_table
+from bert_tf.checkpoints.weight_reader import Stored
 from bert_tf.config import BertConfig
 from bert_tf.errors import UserError
-from bert_tf.model_garden import ModelGardenReader, layout
-from bert_tf.model_garden_graph import ROOT, ObjectGraph
-from bert_tf.weight_reader import Stored
+from bert_tf.formats.model_garden import ModelGardenReader, layout
+from bert_tf.formats.object_graph import ROOT, ObjectGraph
 
 CONFIG = BertConfig(
     vocab_size=61,
@@ -25,8 +25,8 @@ CONFIG = BertConfig(
     intermediate_size=17,
     max_position_embeddings=23,
 )
-ENCODER = variables.encoder_shapes(CONFIG)
-SHAPES = ENCODER | variables.head_shapes(CONFIG, num_labels=7)
+ENCODER = variable_table.encoder_shapes(CONFIG)
+SHAPES = ENCODER | variable_table.head_shapes(CONFIG, num_labels=7)
 WORDS = "encoder/layer_with_weights-0/embeddings/.ATTRIBUTES/VARIABLE_VALUE"
 QUERY = "encoder/layer_with_weights-4/_attention_layer/_query_dense/kernel"
 

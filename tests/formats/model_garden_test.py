@@ -13,11 +13,13 @@ from official.nlp.modeling import layers as mg_layers
 from official.nlp.modeling import models as mg_models
 from official.nlp.modeling import networks as mg_networks
 
-from bert_tf import checkpoint, checkpoint_io, models, variables
+from bert_tf.checkpoints import checkpoint_io, variable_table
+from bert_tf.checkpoints.weight_reader import Stored
 from bert_tf.config import BertConfig
 from bert_tf.errors import UserError
-from bert_tf.model_garden import ModelGardenReader, layout
-from bert_tf.weight_reader import Stored
+from bert_tf.formats.model_garden import ModelGardenReader, layout
+from bert_tf.model import models
+from bert_tf.weights import loading
 
 CONFIG = BertConfig(
     vocab_size=61,
@@ -124,7 +126,7 @@ def load(reader, model):
     """Sets what a reader has of a model's variables."""
     wanted = {
         name: variable
-        for name, variable in checkpoint.variable_names(model).items()
+        for name, variable in loading.variable_names(model).items()
         if name in reader.stored
     }
     reader.require_fit(wanted, missing=[], file_only=[])
@@ -145,8 +147,8 @@ def make_values(scopes, **more):
     """Makes random 2018 variables."""
     rng = np.random.default_rng(2)
     shapes = {
-        **variables.encoder_shapes(CONFIG),
-        **variables.head_shapes(CONFIG, num_labels=7),
+        **variable_table.encoder_shapes(CONFIG),
+        **variable_table.head_shapes(CONFIG, num_labels=7),
     }
     return more | {
         name: rng.normal(scale=0.4, size=shape).astype(np.float32)
@@ -197,7 +199,7 @@ def test_an_encoder_has_model_gardens_outputs_here(tmp_path, ours, class_name):
     encoder = mg_encoder(class_name)
     randomize(encoder)
     reader = save(tmp_path, {"encoder": encoder})
-    assert set(reader.stored) == set(variables.encoder_shapes(CONFIG))
+    assert set(reader.stored) == set(variable_table.encoder_shapes(CONFIG))
     assert reader.num_attention_heads == 3
     load(reader, ours.encoder)
     inputs = make_inputs()
@@ -217,7 +219,7 @@ def test_a_pretrainer_has_model_gardens_logits_here(tmp_path, ours, caplog):
             tmp_path, {"model": pretrainer, **pretrainer.checkpoint_items}
         )
     assert "pooler is the head's, next_sentence..pooler_dense" in caplog.text
-    assert set(reader.stored) == set(checkpoint.variable_names(ours))
+    assert set(reader.stored) == set(loading.variable_names(ours))
     load(reader, ours)
     inputs = make_inputs()
     outputs = ours(inputs, training=False)
@@ -275,7 +277,10 @@ def test_a_classifiers_own_pooler_is_the_pooler(tmp_path):
     np.testing.assert_array_equal(
         reader.read("bert/pooler/dense/bias"), range(12)
     )
-    assert set(reader.stored) == {*variables.encoder_shapes(CONFIG), *SCORES}
+    assert set(reader.stored) == {
+        *variable_table.encoder_shapes(CONFIG),
+        *SCORES,
+    }
 
 
 def test_an_optimizer_belongs_to_the_run(tmp_path):
@@ -290,7 +295,7 @@ def test_an_optimizer_belongs_to_the_run(tmp_path):
     # Two moments of each variable, learning rate, step.
     assert len(slots) == 2 * len(classifier.trainable_variables) + 2
     assert reader.stored.keys() - slots == {
-        *variables.encoder_shapes(CONFIG),
+        *variable_table.encoder_shapes(CONFIG),
         *SCORES,
     }
     assert reader.global_step() == 5
@@ -320,7 +325,7 @@ def test_a_trainers_step_counts_and_its_slots_belong_to_the_run(tmp_path):
         )
     ]
     assert reader.stored.keys() - slots == {
-        *variables.encoder_shapes(CONFIG),
+        *variable_table.encoder_shapes(CONFIG),
         *SCORES,
     }
     assert reader.global_step() == 17
@@ -398,7 +403,7 @@ def test_model_garden_opens_all_of_its_own(tmp_path, build, heads):
 def test_model_garden_computes_what_2018_did(tmp_path, golden):
     folder = golden / "model" / "gelu"
     config = BertConfig.from_json_file(str(folder / "bert_config.json"))
-    source = checkpoint.open_checkpoint(folder)
+    source = loading.open_checkpoint(folder)
     path = write(tmp_path, read_all(source), config.num_attention_heads)
     pretrainer = mg_pretrainer(config)
     status = tf.train.Checkpoint(model=pretrainer).read(path)

@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from bert_tf.errors import UserError
-from bert_tf.model_garden_graph import ROOT, ObjectGraph, key_of
+from bert_tf.formats.object_graph import ROOT, ObjectGraph, key_of
 
 
 @pytest.fixture

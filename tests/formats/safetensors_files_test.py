@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import safetensors.numpy
 
-from bert_tf import safetensors_files
 from bert_tf.errors import UserError
+from bert_tf.formats import safetensors_files
 
 
 def write_file(path, header, num_bytes):

@@ -1,11 +1,11 @@
-"""Tests of bert_tf.saved_model_folder, on folders of files without content."""
+"""Tests of SavedModels as folders, on files without content."""
 
 import os
 
 import pytest
 import tensorflow as tf
 
-from bert_tf import saved_model_folder
+from bert_tf.formats import saved_model_folder
 
 
 def make_module(folder, *assets):

@@ -1,16 +1,16 @@
-"""Tests of bert_tf.saved_variables; whole exports: serving/hub_encoder_test."""
+"""Tests of saved_variables; whole exports: serving/hub_encoder_test."""
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
-from bert_tf import saved_variables
-from bert_tf.checkpoint import open_checkpoint
-from bert_tf.checkpoint_io import CheckpointReader
+from bert_tf.checkpoints.checkpoint_io import CheckpointReader
+from bert_tf.checkpoints.weight_reader import Stored
 from bert_tf.errors import UserError
-from bert_tf.model_garden_graph import ObjectGraph
-from bert_tf.saved_variables import SavedVariablesReader
-from bert_tf.weight_reader import Stored
+from bert_tf.formats import saved_variables
+from bert_tf.formats.object_graph import ObjectGraph
+from bert_tf.formats.saved_variables import SavedVariablesReader
+from bert_tf.weights.loading import open_checkpoint
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from bert_tf.dropout import Dropout, dropout_states
+from bert_tf.model.dropout import Dropout, dropout_states
 
 
 def test_dropout_acts_and_scales():
@@ -87,7 +87,7 @@ def test_devices_draw_masks_of_their_own():
     # In another process: two devices must be made before any is used.
     result = subprocess.run(
         [sys.executable, "-c", TWO_DEVICES],
-        cwd=pathlib.Path(__file__).parents[1],
+        cwd=pathlib.Path(__file__).parents[2],
         capture_output=True,
         text=True,
         check=False,

@@ -8,8 +8,8 @@ import tensorflow as tf
 import tf_keras
 
 import bert_tf
-from bert_tf.dropout import dropout_states
 from bert_tf.errors import UserError
+from bert_tf.model.dropout import dropout_states
 
 CONFIG = bert_tf.BertConfig(
     vocab_size=61,

@@ -5,8 +5,8 @@ import pytest
 import tensorflow as tf
 import tf_keras
 
-from bert_tf import functions, heads
 from bert_tf.config import BertConfig
+from bert_tf.model import activations, heads
 
 CONFIG = BertConfig(
     vocab_size=61, hidden_size=12, num_attention_heads=3, hidden_act="tanh"
@@ -54,7 +54,7 @@ def test_masked_lm_is_tied_to_the_word_embeddings():
         np.take_along_axis(x, np.array(positions)[..., None], axis=1)
         @ transform.dense.kernel.numpy()
     )
-    hidden = functions.normalize(
+    hidden = activations.normalize(
         tf.constant(hidden),
         *(tf.constant(w) for w in transform.layer_norm.get_weights()),
         1e-12,

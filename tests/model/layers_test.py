@@ -7,10 +7,10 @@ import pytest
 import tensorflow as tf
 import tf_keras
 
-from bert_tf import layers
 from bert_tf.config import BertConfig
-from bert_tf.dropout import Dropout, dropout_states
 from bert_tf.errors import UserError
+from bert_tf.model import layers
+from bert_tf.model.dropout import Dropout, dropout_states
 
 CONFIG = BertConfig(
     vocab_size=61,

@@ -1,7 +1,7 @@
 import numpy as np
 import tensorflow as tf
 
-from bert_tf import losses
+from bert_tf.model import losses
 
 
 def test_masked_lm_loss_leaves_out_weight_zero():

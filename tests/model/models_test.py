@@ -7,9 +7,9 @@ import pytest
 import tensorflow as tf
 import tf_keras
 
-from bert_tf import losses, models
-from bert_tf.checkpoint import load_checkpoint, variable_names
 from bert_tf.config import BertConfig
+from bert_tf.model import losses, models
+from bert_tf.weights.loading import load_checkpoint, variable_names
 
 CASES = ["gelu", "relu_types16"]
 

@@ -1,4 +1,4 @@
-"""Tests of bert_tf.export and verify_export, on 2018's classifier.
+"""Tests of bert_tf.serving.export and verify_export, on 2018's classifier.
 
 S=40, D=32, L=2; numbers to 1e-5, as golden results are.
 """
@@ -13,15 +13,17 @@ import pytest
 import tensorflow as tf
 from absl import logging
 
-from bert_tf import distribution, export, models, verify_export
-from bert_tf.checkpoint import load_checkpoint, variable_names
-from bert_tf.classification import Job
 from bert_tf.config import BertConfig
 from bert_tf.errors import UserError
+from bert_tf.model import models
+from bert_tf.serving import export, verify_export
 from bert_tf.serving.classifier import Classifier
 from bert_tf.serving.exportable import Exportable
-from bert_tf.tasks.converter import Conversion
 from bert_tf.tasks.labels import Labels
+from bert_tf.tasks.records.converter import Conversion
+from bert_tf.training import distribution
+from bert_tf.training.classification import Job
+from bert_tf.weights.loading import load_checkpoint, variable_names
 
 YES_NO = Labels("classification", ("0", "1"))
 

@@ -13,11 +13,13 @@ import tensorflow as tf
 import tensorflow_hub as hub
 import tf_keras
 
-from bert_tf import checkpoint, export, model_folder
-from bert_tf.checkpoint import variable_names
 from bert_tf.config import BertConfig
-from bert_tf.encoder import INPUT_KEYS, BertEncoder
+from bert_tf.features import INPUT_KEYS
+from bert_tf.model.encoder import BertEncoder
+from bert_tf.serving import export
 from bert_tf.serving.hub_encoder import HUB_INPUTS, HubEncoder
+from bert_tf.weights import loading, model_folder
+from bert_tf.weights.loading import variable_names
 
 CONFIG = BertConfig(
     vocab_size=61,
@@ -196,7 +198,7 @@ def test_without_a_vocabulary_nothing_is_said_of_it():
 def test_an_export_is_read_as_weights(exported, encoder):
     """By its folder, with the configuration and the rest that lie in it."""
     other = BertEncoder(CONFIG)
-    report = checkpoint.load_checkpoint(other, exported)
+    report = loading.load_checkpoint(other, exported)
     assert not report.new + report.unused + report.slots
     loaded = variable_names(other)
     for name, variable in variable_names(encoder).items():

@@ -12,14 +12,15 @@ import tensorflow as tf
 import tensorflow_hub as hub
 import tf_keras
 
-from bert_tf import export
 from bert_tf.config import BertConfig
-from bert_tf.encoder import INPUT_KEYS, BertEncoder
 from bert_tf.errors import UserError
+from bert_tf.features import INPUT_KEYS
+from bert_tf.model.encoder import BertEncoder
+from bert_tf.serving import export
 from bert_tf.serving.exportable import SAMPLE_TEXTS
 from bert_tf.serving.hub_encoder import HUB_INPUTS, HubEncoder
 from bert_tf.serving.hub_preprocessor import HubPreprocessor
-from bert_tf.tasks import packing
+from bert_tf.text import packing
 
 TEXTS_A = ["The cats, unaffable!", "", *SAMPLE_TEXTS]
 TEXTS_B = ["a dog", "one", "", "two of them there", "no"]

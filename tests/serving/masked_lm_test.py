@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from bert_tf import models
 from bert_tf.errors import UserError
+from bert_tf.model import models
 from bert_tf.serving.masked_lm import MaskedLanguageModel
 
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "red", "fox", "##es"]

@@ -1,4 +1,4 @@
-"""Tests of bert_tf.predictor, on 2018's results: to 1e-5, as golden."""
+"""Tests of bert_tf.serving.predictor, on 2018's results: to 1e-5, as golden."""
 
 import json
 import shutil
@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import bert_tf
-from bert_tf import export
 from bert_tf.errors import UserError
+from bert_tf.serving import export
 from bert_tf.serving.loading import open_served
 
 

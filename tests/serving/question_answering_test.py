@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from bert_tf import export, models
-from bert_tf.checkpoint import load_checkpoint
 from bert_tf.config import BertConfig
-from bert_tf.encoder import INPUT_KEYS
 from bert_tf.errors import UserError
-from bert_tf.serving import question_answering
+from bert_tf.features import INPUT_KEYS
+from bert_tf.model import models
+from bert_tf.serving import export, question_answering
 from bert_tf.serving.question_answering import QuestionAnswering
+from bert_tf.weights.loading import load_checkpoint
 
 CASES = {
     "v1": {"doc_stride": 16},

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from bert_tf.encoder import INPUT_KEYS, BertEncoder
 from bert_tf.errors import UserError
+from bert_tf.features import INPUT_KEYS
+from bert_tf.model.encoder import BertEncoder
 from bert_tf.serving.served import Served
 
 

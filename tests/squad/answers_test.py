@@ -9,9 +9,9 @@ import pytest
 
 from benchmarks.squad_answers import plain_answers
 from bert_tf.errors import UserError
-from bert_tf.tasks.squad import answers, windows
-from bert_tf.tasks.squad.examples import Context
-from bert_tf.tokenization import FullTokenizer
+from bert_tf.squad import answers, windows
+from bert_tf.squad.examples import Context
+from bert_tf.text.tokenization import FullTokenizer
 
 # S; the question has one piece, so that a window has 16 of the context.
 _LENGTH = 20

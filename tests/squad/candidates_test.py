@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from bert_tf.errors import UserError
-from bert_tf.tasks.squad import candidates
-from bert_tf.tasks.squad.windows import Question, Window
+from bert_tf.squad import candidates
+from bert_tf.squad.windows import Question, Window
 
 # S=6: [CLS] question [SEP] two pieces [SEP].
 _OFFSET = 3

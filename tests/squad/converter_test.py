@@ -8,12 +8,8 @@ import tensorflow as tf
 
 from bert_tf import features
 from bert_tf.errors import UserError
-from bert_tf.tasks.squad import converter
-from bert_tf.tasks.squad.examples import (
-    Context,
-    SquadExample,
-    read_squad_examples,
-)
+from bert_tf.squad import converter
+from bert_tf.squad.examples import Context, SquadExample, read_squad_examples
 
 STRIDES = {"v1_short": 7, "v2_short": 7}
 

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from bert_tf.errors import UserError
-from bert_tf.tasks.squad import examples
+from bert_tf.squad import examples
 
 CONTEXT = "The  cat sat\ton (the) mat."
 FILE = {

@@ -4,10 +4,10 @@ import random
 
 import pytest
 
-from bert_tf.tasks.squad import final_text
-from bert_tf.tasks.squad.examples import Context
-from bert_tf.tasks.squad.windows import ContextTokenizer
-from bert_tf.tokenization import FullTokenizer
+from bert_tf.squad import final_text
+from bert_tf.squad.examples import Context
+from bert_tf.squad.windows import ContextTokenizer
+from bert_tf.text.tokenization import FullTokenizer
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Tests of bert_tf.text_answers against the files that Python writes."""
+"""Tests of bert_tf.squad.graph_answers against the files that Python writes."""
 
 import json
 import re
@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from bert_tf import text_answers, text_windows
-from bert_tf.tasks.squad import answers, windows
-from bert_tf.tasks.squad.examples import Context
-from bert_tf.text import TextTokenizer
-from bert_tf.text_spans import Spans
-from bert_tf.tokenization import FullTokenizer
+from bert_tf.squad import answers, graph_answers, graph_windows, windows
+from bert_tf.squad.examples import Context
+from bert_tf.squad.graph_spans import Spans
+from bert_tf.text.graph_tokenizer import TextTokenizer
+from bert_tf.text.tokenization import FullTokenizer
 
 # S; the question has one piece, so that a window has 16 of the context.
 _LENGTH = 20
@@ -48,7 +47,7 @@ class _Both:
         texts = tf.constant(_TEXTS)
         pieces, letters = module.tokenize_with_letters(texts)
         self.spans = Spans(texts, pieces, letters, module.unknown_id)
-        self.windows = text_windows.cut(
+        self.windows = graph_windows.cut(
             tf.ragged.constant([[7]] * len(_TEXTS), tf.int32),
             pieces.ids,
             special_ids=(2, 3),
@@ -64,21 +63,21 @@ class _Both:
 
     def answer(self, logits, n_best_size, max_answer_length, threshold=None):
         """Returns a list of dict, an output's name -> value."""
-        candidates = text_answers.choose(
+        candidates = graph_answers.choose(
             self.windows,
             *logits,
             n_best_size=n_best_size,
             max_answer_length=max_answer_length,
         )
         size = len(_TEXTS)
-        found = text_answers.find_texts(
+        found = graph_answers.find_texts(
             candidates, self.spans, size, n_best_size
         )
         null = {}
         if threshold is not None:
-            scores = text_answers.null_scores(self.windows, *logits, size)
+            scores = graph_answers.null_scores(self.windows, *logits, size)
             null = {"scores": scores, "threshold": threshold}
-        columns = text_answers.best_answers(found, size, n_best_size, **null)
+        columns = graph_answers.best_answers(found, size, n_best_size, **null)
         rows = zip(*(column.numpy().tolist() for column in columns.values()))
         return [dict(zip(columns, row)) for row in rows]
 
@@ -171,7 +170,7 @@ def test_best_answers_obey_the_threshold(both):
 
 def test_choose_sorts_stably():
     """Two spans score 3, two score 2: then the ranks decide."""
-    cut = text_windows.cut(
+    cut = graph_windows.cut(
         tf.ragged.constant([[7]]),
         tf.ragged.constant([[21, 22, 23]]),
         special_ids=(2, 3),
@@ -181,7 +180,7 @@ def test_choose_sorts_stably():
     )
     starts = np.float32([[0, 0, 0, 1, 1, 0, 0]])
     ends = np.float32([[0, 0, 0, 0, 1, 2, 0]])
-    found = text_answers.choose(
+    found = graph_answers.choose(
         cut, starts, ends, n_best_size=3, max_answer_length=9
     )
     # Starts in order: 3, 4, 0; ends: 5, 4, 0. The window begins at 3.

@@ -1,16 +1,16 @@
-"""Tests of bert_tf.text_spans; all comparisons are exact."""
+"""Tests of bert_tf.squad.graph_spans; all comparisons are exact."""
 
 import random
 
 import pytest
 import tensorflow as tf
 
-from bert_tf import text_spans
-from bert_tf.tasks.squad.examples import Context
-from bert_tf.tasks.squad.final_text import ContextReader
-from bert_tf.tasks.squad.windows import ContextTokenizer
-from bert_tf.text import TextTokenizer
-from bert_tf.tokenization import FullTokenizer
+from bert_tf.squad import graph_spans
+from bert_tf.squad.examples import Context
+from bert_tf.squad.final_text import ContextReader
+from bert_tf.squad.windows import ContextTokenizer
+from bert_tf.text.graph_tokenizer import TextTokenizer
+from bert_tf.text.tokenization import FullTokenizer
 
 # What words are spelled with; "q" and U+6587 are not in the vocabulary.
 _ALPHABET = [
@@ -55,7 +55,7 @@ class _Both:
     )
     def find(self, contexts, first_pieces, last_pieces):
         pieces, letters = self.tokenizer.tokenize_with_letters(contexts)
-        spans = text_spans.Spans(
+        spans = graph_spans.Spans(
             contexts, pieces, letters, self.tokenizer.unknown_id
         )
         places = spans.find(first_pieces, last_pieces)

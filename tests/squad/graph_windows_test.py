@@ -1,4 +1,4 @@
-"""Tests of bert_tf.text_windows; all comparisons are exact."""
+"""Tests of bert_tf.squad.graph_windows; all comparisons are exact."""
 
 import random
 
@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from bert_tf import text_windows
-from bert_tf.tasks.squad.windows import plan_windows
+from bert_tf.squad import graph_windows
+from bert_tf.squad.windows import plan_windows
 
 CLS_ID, SEP_ID = 101, 102
 
 
 def _cut(questions, contexts, **lengths):
-    return text_windows.cut(
+    return graph_windows.cut(
         tf.ragged.constant(questions, tf.int32, ragged_rank=1),
         tf.ragged.constant(contexts, tf.int32, ragged_rank=1),
         special_ids=(CLS_ID, SEP_ID),
@@ -23,7 +23,7 @@ def _cut(questions, contexts, **lengths):
 
 def test_plan_is_that_of_the_worked_example():
     """10 pieces, windows of 6, stride 3; then one window, and none."""
-    planned = text_windows.plan(
+    planned = graph_windows.plan(
         tf.constant([10, 4, 0]), tf.constant([6, 5, 5]), 3
     )
     assert planned.questions.numpy().tolist() == [0, 0, 0, 1]
@@ -34,7 +34,7 @@ def test_plan_is_that_of_the_worked_example():
 @pytest.mark.parametrize("doc_stride", [1, 2, 5, 11])
 def test_plan_agrees_with_python(doc_stride):
     sizes = [(n, room) for n in range(40) for room in range(1, 14)]
-    planned = text_windows.plan(
+    planned = graph_windows.plan(
         *(tf.constant(column) for column in zip(*sizes)), doc_stride
     )
     expected = [

@@ -5,9 +5,9 @@ import os
 
 import pytest
 
-from bert_tf import files
 from bert_tf.errors import UserError
-from bert_tf.tasks.squad import nbest_file
+from bert_tf.squad import nbest_file
+from bert_tf.storage import files
 
 _ENTRIES = [
     ('A "ß"\n\u2028\U0001f600\\', 1.5, -0.1, 3),

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from bert_tf.errors import UserError
-from bert_tf.tasks.squad import scores
+from bert_tf.squad import scores
 
 
 def dataset(**answers):

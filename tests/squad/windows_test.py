@@ -3,7 +3,7 @@
 import pytest
 
 from bert_tf.errors import UserError
-from bert_tf.tasks.squad import windows
+from bert_tf.squad import windows
 
 
 def spans(*sizes):

@@ -7,8 +7,8 @@ import zlib
 
 import pytest
 
-from bert_tf import files
 from bert_tf.errors import UserError
+from bert_tf.storage import files
 
 
 def test_expand_patterns_keeps_the_order_given_and_sorts_a_pattern(tmp_path):

@@ -3,7 +3,7 @@
 import logging
 import types
 
-from bert_tf import heartbeat
+from bert_tf.storage import heartbeat
 
 
 def test_heartbeat_logs_only_when_a_line_is_due(monkeypatch, caplog):

@@ -2,8 +2,8 @@
 
 import pytest
 
-from bert_tf import json_files
 from bert_tf.errors import UserError
+from bert_tf.storage import json_files
 
 
 def test_an_object_is_read(tmp_path):

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from bert_tf import new_folder
 from bert_tf.errors import UserError
+from bert_tf.storage import new_folder
 
 
 def test_a_folder_appears_when_it_is_whole(tmp_path):

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from bert_tf import progress
+from bert_tf.storage import progress
 
 
 @pytest.mark.parametrize(

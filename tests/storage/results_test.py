@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bert_tf.errors import UserError
-from bert_tf.results import write_results
+from bert_tf.storage.results import write_results
 
 
 def test_results_are_written_as_in_2018(tmp_path):

@@ -6,10 +6,10 @@ import logging
 import pytest
 
 from bert_tf.errors import UserError
-from bert_tf.tasks import columns
-from bert_tf.tasks.columns import TableOptions, TableProcessor
+from bert_tf.tasks import own_table
 from bert_tf.tasks.examples import InputExample, row_ids
 from bert_tf.tasks.labels import MULTI_LABEL, REGRESSION
+from bert_tf.tasks.own_table import TableOptions, TableProcessor
 
 _OPTIONS = TableOptions("question", "answer", "ok")
 
@@ -74,7 +74,7 @@ def test_several_labels_in_a_cell(tmp_path):
     content = "question\tok\na\tm, e\nb\t\nc\tk\n"
     folder = _write(tmp_path, content)
     options = TableOptions("question", label_column="ok", kind=MULTI_LABEL)
-    names = columns.read_label_names(options, folder)
+    names = own_table.read_label_names(options, folder)
     assert names == ("e", "k", "m")
     read = TableProcessor(options, names).get_train_examples(folder)
     assert [example.label for example in read] == ["m, e", "", "k"]
@@ -83,7 +83,7 @@ def test_several_labels_in_a_cell(tmp_path):
 def test_regression(tmp_path):
     folder = _write(tmp_path, "question\tok\na\t-2.5\nb\t1e1\n")
     options = TableOptions("question", label_column="ok", kind=REGRESSION)
-    assert columns.read_label_names(options, folder) == ()
+    assert own_table.read_label_names(options, folder) == ()
     processor = TableProcessor(options)
     assert processor.get_labels() == []
     read = processor.get_train_examples(folder)
@@ -97,7 +97,7 @@ def test_read_label_names_is_the_same_whatever_the_order(tmp_path):
     for content in ("a\tm\nb\te\nc\tm\n", "a\te\nb\tm\n"):
         folder = _write(tmp_path, "question\tok\n" + content)
         options = TableOptions("question", label_column="ok")
-        assert columns.read_label_names(options, folder) == ("e", "m")
+        assert own_table.read_label_names(options, folder) == ("e", "m")
 
 
 def test_read_label_names_refuses_a_single_label(tmp_path):
@@ -105,7 +105,7 @@ def test_read_label_names_refuses_a_single_label(tmp_path):
     options = TableOptions("question", label_column="ok")
     message = r"train.tsv, column 1: 1 label\(s\) \('k'\)"
     with pytest.raises(UserError, match=message):
-        columns.read_label_names(options, folder)
+        own_table.read_label_names(options, folder)
 
 
 @pytest.mark.parametrize("label", ["", " ", "k "])
@@ -114,14 +114,14 @@ def test_read_label_names_names_a_row_without_a_label(tmp_path, label):
     options = TableOptions("question", label_column="ok")
     message = f"train.tsv, line 3, column 1: the label is {label!r}"
     with pytest.raises(UserError, match=message):
-        columns.read_label_names(options, folder)
+        own_table.read_label_names(options, folder)
 
 
 def test_read_label_names_warns_of_a_header_taken_for_a_row(tmp_path, caplog):
     folder = _write(tmp_path, "text\tok\na\tk\nb\tk\nc\te\nd\te\n")
     options = TableOptions("0", label_column="1", has_header=False)
     with caplog.at_level(logging.WARNING):
-        columns.read_label_names(options, folder)
+        own_table.read_label_names(options, folder)
     (record,) = caplog.records
     assert "line 1: no other row has the label 'ok'" in record.getMessage()
 
@@ -189,7 +189,7 @@ def test_training_needs_a_label_column(tmp_path):
     with pytest.raises(UserError, match=message):
         TableProcessor(options, ("e", "k")).get_train_examples(folder)
     with pytest.raises(UserError, match=message):
-        columns.read_label_names(options, folder)
+        own_table.read_label_names(options, folder)
 
 
 def test_a_real_table_is_read(tmp_path, shared_file):
@@ -197,7 +197,7 @@ def test_a_real_table_is_read(tmp_path, shared_file):
     content = gzip.decompress(source.read_bytes()).decode()
     folder = _write(tmp_path, content)
     options = TableOptions("text_a", "text_b", "label")
-    names = columns.read_label_names(options, folder)
+    names = own_table.read_label_names(options, folder)
     assert names == ("contradiction", "entailment", "neutral")
     assert (
         len(TableProcessor(options, names).get_train_examples(folder)) == 2490
@@ -208,7 +208,7 @@ def test_a_real_csv_table_is_read(tmp_path, shared_file):
     source = shared_file("data/arc/arc_easy_test_swag_columns.csv")
     folder = _write(tmp_path, source.read_text(encoding="utf-8"), "train.csv")
     options = TableOptions("sent1", "ending0", "label", data_format="csv")
-    names = columns.read_label_names(options, folder)
+    names = own_table.read_label_names(options, folder)
     assert names == ("0", "1", "2", "3")
     assert len(TableProcessor(options, names).get_train_examples(folder)) == 548
 
@@ -236,7 +236,7 @@ def test_an_uneven_row_of_a_table_without_header_is_told(tmp_path, row, count):
 def test_a_header_alone_has_no_labels(tmp_path):
     folder = _write(tmp_path, "x\ty\n")
     with pytest.raises(UserError, match="train.tsv has no rows: a header"):
-        columns.read_label_names(TableOptions("x", label_column="y"), folder)
+        own_table.read_label_names(TableOptions("x", label_column="y"), folder)
 
 
 @pytest.mark.parametrize(

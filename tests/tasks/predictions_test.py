@@ -5,12 +5,7 @@ import pytest
 
 from bert_tf.errors import UserError
 from bert_tf.tasks import predictions
-from bert_tf.tasks.labels import (
-    CLASSIFICATION,
-    MULTI_LABEL,
-    REGRESSION,
-    Labels,
-)
+from bert_tf.tasks.labels import CLASSIFICATION, MULTI_LABEL, REGRESSION, Labels
 
 _RTE = Labels(CLASSIFICATION, ("entailment", "not_entailment"))
 _SEVERAL = Labels(MULTI_LABEL, ("e", "k", "m"))

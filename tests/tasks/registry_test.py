@@ -7,8 +7,8 @@ from absl import flags
 
 from bert_tf.errors import UserError
 from bert_tf.tasks import examples, metrics, registry
-from bert_tf.tasks.columns import TableOptions
 from bert_tf.tasks.labels import CLASSIFICATION, MULTI_LABEL, REGRESSION
+from bert_tf.tasks.own_table import TableOptions
 
 
 @pytest.mark.parametrize(

@@ -1,25 +1,25 @@
-"""Tests of bert_tf.text_tables."""
+"""Tests of bert_tf.text.code_points."""
 
 import numpy as np
 import pytest
 
-from bert_tf import text_tables
-from bert_tf.text_tables import EDGE, FIRST_ROW, SPACE
+from bert_tf.text import code_points
+from bert_tf.text.code_points import EDGE, FIRST_ROW, SPACE
 
 
 @pytest.fixture(scope="module")
 def lowered():
-    return text_tables.characters(do_lower_case=True)
+    return code_points.characters(do_lower_case=True)
 
 
 @pytest.fixture(scope="module")
 def cased():
-    return text_tables.characters(do_lower_case=False)
+    return code_points.characters(do_lower_case=False)
 
 
 def _look_up(paged, char):
-    page, place = divmod(ord(char), text_tables.PAGE_SIZE)
-    return paged.entries[paged.pages[page] * text_tables.PAGE_SIZE + place]
+    page, place = divmod(ord(char), code_points.PAGE_SIZE)
+    return paged.entries[paged.pages[page] * code_points.PAGE_SIZE + place]
 
 
 def _symbols(table, char):
@@ -96,8 +96,8 @@ def test_characters_tells_the_contextual_ones_from_all_others(lowered, cased):
 
 
 def test_context_says_what_a_sigma_sees():
-    table = text_tables.context()
-    flags = text_tables.IS_CASED, text_tables.IS_SKIPPED, text_tables.IS_REMOVED
+    table = code_points.context()
+    flags = code_points.IS_CASED, code_points.IS_SKIPPED, code_points.IS_REMOVED
     expected = {
         "a": (True, False, False),
         "Σ": (True, False, False),
@@ -118,22 +118,22 @@ def test_context_says_what_a_sigma_sees():
     [("a", 0), ("\u0301", 230), ("\u0323", 220), ("\U0001d165", 216)],
 )
 def test_context_holds_the_combining_class(char, combining_class):
-    value = _look_up(text_tables.context(), char)
-    assert value % text_tables.NUM_CLASSES == combining_class
+    value = _look_up(code_points.context(), char)
+    assert value % code_points.NUM_CLASSES == combining_class
 
 
 def test_paged_stores_like_pages_once():
-    values = np.zeros([text_tables.NUM_CODE_POINTS], np.int32)
+    values = np.zeros([code_points.NUM_CODE_POINTS], np.int32)
     values[1000] = 7
-    paged = text_tables.Paged.of(values)
-    assert len(paged.entries) == 2 * text_tables.PAGE_SIZE
+    paged = code_points.Paged.of(values)
+    assert len(paged.entries) == 2 * code_points.PAGE_SIZE
     assert _look_up(paged, chr(1000)) == 7
     assert _look_up(paged, chr(1001)) == 0
 
 
 def test_pieces_makes_a_trie():
     """Nodes: 0 begins, 1 goes on, then in the order in which they are made."""
-    made = text_tables.pieces({"[X]": 0, "ab": 1, "a": 2, "##a": 3})
+    made = code_points.pieces({"[X]": 0, "ab": 1, "a": 2, "##a": 3})
     edges = dict(zip(made.edges.tolist(), made.targets.tolist()))
     a = edges[0 * EDGE + ord("a")]
     ab = edges[a * EDGE + ord("b")]
@@ -143,6 +143,6 @@ def test_pieces_makes_a_trie():
 
 
 def test_pieces_leaves_out_what_no_word_can_be():
-    made = text_tables.pieces({"##": 0, "": 1})
+    made = code_points.pieces({"##": 0, "": 1})
     assert made.piece_ids.tolist() == [-1, -1]
     assert made.edges.size == 0

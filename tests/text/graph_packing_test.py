@@ -1,4 +1,4 @@
-"""Tests of bert_tf.text_packing; all comparisons are exact."""
+"""Tests of bert_tf.text.graph_packing; all comparisons are exact."""
 
 import random
 
@@ -6,15 +6,14 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from bert_tf import text_packing
-from bert_tf.tasks import packing
+from bert_tf.text import graph_packing, packing
 
 CLS_ID, SEP_ID = 101, 102
 
 
 def _pack(rows_a, rows_b, **options):
     rows_b = None if rows_b is None else tf.ragged.constant(rows_b, tf.int32)
-    packed = text_packing.pack(
+    packed = graph_packing.pack(
         tf.ragged.constant(rows_a, tf.int32, ragged_rank=1),
         rows_b,
         special_ids=(CLS_ID, SEP_ID),
@@ -28,14 +27,14 @@ def test_truncated_lengths_agrees_with_python():
         (a, b, most) for a in range(7) for b in range(7) for most in range(9)
     ]
     a, b, most = np.array(sizes).T
-    found = text_packing.truncated_lengths(*map(tf.constant, (a, b, most)))
+    found = graph_packing.truncated_lengths(*map(tf.constant, (a, b, most)))
     expected = [packing.truncated_lengths(*row) for row in sizes]
     assert np.stack(found, axis=-1).tolist() == [list(row) for row in expected]
 
 
 def test_keep_first_keeps_a_number_of_each_row():
     rows = tf.ragged.constant([[5, 6, 7], [], [8, 9]])
-    kept = text_packing.keep_first(rows, tf.constant([2, 0, 2]))
+    kept = graph_packing.keep_first(rows, tf.constant([2, 0, 2]))
     assert kept.to_list() == [[5, 6], [], [8, 9]]
 
 

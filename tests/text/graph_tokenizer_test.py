@@ -1,4 +1,4 @@
-"""Tests of bert_tf.text and text_characters: the same as tokenization's.
+"""Tests of graph_tokenizer and graph_characters: the same as tokenization's.
 
 All comparisons are exact.
 """
@@ -10,9 +10,9 @@ import random
 import pytest
 import tensorflow as tf
 
-from bert_tf.text import MAX_INPUT_CHARS_PER_WORD, TextTokenizer
-from bert_tf.tokenization import FullTokenizer
-from tests.tokenization_test import NASTY
+from bert_tf.text.graph_tokenizer import MAX_INPUT_CHARS_PER_WORD, TextTokenizer
+from bert_tf.text.tokenization import FullTokenizer
+from tests.text.tokenization_test import NASTY
 
 # Marks that canonical order moves, what a sigma looks past, and invalid bytes.
 MOVING = [

@@ -1,4 +1,4 @@
-"""Tests of bert_tf.tokenization; see vocabulary_test.py for its vocabulary."""
+"""Tests of the tokenizer; vocabulary_test.py has those of its vocabulary."""
 
 import gzip
 import json
@@ -10,7 +10,7 @@ import unicodedata
 import pytest
 
 from benchmarks.tokenization_benchmark import PlainTokenizer
-from bert_tf import tokenization
+from bert_tf.text import tokenization
 
 # Whatever might act across a chunk's end, or be cut off with it: each kind of
 # white space, controls that str.split() takes for white space, formats, marks,

@@ -1,4 +1,4 @@
-"""Tests of bert_tf.vocabulary, by the names bert_tf.tokenization gives it."""
+"""Tests of the vocabulary, by the names that bert_tf.tokenization gives it."""
 
 import collections
 import gzip

@@ -6,11 +6,11 @@ import pytest
 import tensorflow as tf
 import tf_keras
 
-from bert_tf import checkpoint
-from bert_tf.best import BestKeeper
-from bert_tf.checkpoint_keeper import CheckpointKeeper
+from bert_tf.checkpoints.checkpoint_keeper import CheckpointKeeper
 from bert_tf.config import BertConfig
 from bert_tf.errors import UserError
+from bert_tf.training.best_weights import BestKeeper
+from bert_tf.weights import loading
 
 
 class Job:
@@ -55,7 +55,7 @@ def watch(best, job, values, first_step=10):
 
 def keeper(folder, job):
     """Returns what keeps the checkpoints of the run itself."""
-    variables = checkpoint.variable_names(job.ready_model())
+    variables = loading.variable_names(job.ready_model())
     step = {"global_step": job.global_step_variable()}
     return CheckpointKeeper(str(folder), {**variables, **step})
 
@@ -70,7 +70,7 @@ def test_the_best_weights_are_kept(tmp_path, caplog):
     assert job.weight() == 20
     assert int(job.global_step_variable()) == 20
     # They are a released model: another program can begin with the folder.
-    reader = checkpoint.open_checkpoint(tmp_path / "best")
+    reader = loading.open_checkpoint(tmp_path / "best")
     assert reader.stored.keys() == {"dense/kernel", "global_step"}
     config = BertConfig.from_json_file(tmp_path / "best" / "bert_config.json")
     assert config == Job.config

@@ -6,24 +6,20 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from bert_tf import (
-    checkpoint,
-    checkpoint_io,
-    classification,
-    distribution,
-    training,
-)
+from bert_tf.checkpoints import checkpoint_io
 from bert_tf.config import BertConfig
 from bert_tf.errors import UserError
 from bert_tf.tasks import registry
-from bert_tf.tasks.converter import Conversion
 from bert_tf.tasks.examples import (
     InputExample,
     PaddingInputExample,
     without_labels,
 )
 from bert_tf.tasks.labels import MULTI_LABEL, REGRESSION, Labels
-from bert_tf.tasks.records import prepare_records
+from bert_tf.tasks.records.converter import Conversion
+from bert_tf.tasks.records.record_files import prepare_records
+from bert_tf.training import classification, distribution, training_loop
+from bert_tf.weights import loading
 
 CHECKPOINTS = {"MRPC": "two", "CoLA": "two", "MNLI": "three", "XNLI": "three"}
 YES_NO = Labels("classification", ("no", "yes"))
@@ -129,10 +125,10 @@ def test_fixed_shapes_and_padding_examples_change_nothing(
 
 
 def train(job, path, num_train_steps, **changes):
-    settings = training.LoopSettings(
+    settings = training_loop.LoopSettings(
         num_train_steps=num_train_steps, train_batch_size=4, **changes
     )
-    schedule = training.Schedule(4e-3, 2, "num_train_epochs")
+    schedule = training_loop.Schedule(4e-3, 2, "num_train_epochs")
     job.train(job.records(path), settings, schedule)
 
 
@@ -148,7 +144,7 @@ def examples_of(labels):
 def encoder_of(golden, tmp_path):
     """Takes the classifier off a checkpoint; returns the encoder's prefix."""
     path = golden / "tasks" / "classifier" / "two_labels.ckpt"
-    reader = checkpoint.open_checkpoint(path)
+    reader = loading.open_checkpoint(path)
     names = [n for n in reader.stored if n.startswith("bert/")]
     prefix = str(tmp_path / "encoder.ckpt")
     checkpoint_io.write_in_parts(prefix, names, reader.read)
@@ -195,7 +191,7 @@ def test_the_same_seed_gives_the_same_bits(make_job, tmp_path):
         job, conversion = make_job(YES_NO, output_dir=str(tmp_path / name))
         path = records_of(examples_of(["no", "yes"]), conversion, tmp_path)
         train(job, path, 4)
-        reader = checkpoint.open_checkpoint(tmp_path / name)
+        reader = loading.open_checkpoint(tmp_path / name)
         stored.append({n: reader.read(n).tobytes() for n in reader.stored})
     assert stored[0] == stored[1]
     # The head under 2018's names, with its slots.
@@ -271,6 +267,6 @@ def test_a_damaged_file_is_told_with_what_helps(make_job, tmp_path):
     )
     content = (tmp_path / "examples.tf_record").read_bytes()
     (tmp_path / "examples.tf_record").write_bytes(content[:-7])
-    settings = training.LoopSettings(num_train_steps=1, train_batch_size=1)
+    settings = training_loop.LoopSettings(num_train_steps=1, train_batch_size=1)
     with pytest.raises(UserError, match="after 0 good .*Remove the file and"):
-        job.train(job.records(path), settings, training.Schedule(1e-4, 0))
+        job.train(job.records(path), settings, training_loop.Schedule(1e-4, 0))

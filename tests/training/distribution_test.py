@@ -1,8 +1,8 @@
 import pytest
 import tensorflow as tf
 
-from bert_tf import distribution
 from bert_tf.errors import UserError
+from bert_tf.training import distribution
 
 
 def test_without_a_tpu_address_one_device_is_used():

@@ -15,10 +15,13 @@ import pytest
 import tensorflow as tf
 import tf_keras
 
-from bert_tf import checkpoint, config, losses, models, optimization
+from bert_tf import config
 from bert_tf.errors import UserError
+from bert_tf.model import losses, models
+from bert_tf.training import optimization
+from bert_tf.weights import loading
 
-ROOT = pathlib.Path(__file__).parents[1]
+ROOT = pathlib.Path(__file__).parents[2]
 
 # In float32 the kernel's 1 - 0.999 is 0.00099998713: v comes out 1.3e-5 low.
 RTOL = 1.5e-5
@@ -463,7 +466,7 @@ def restart(folder):
         str(folder / "bert_config.json")
     )
     model = models.pretraining_model(bert_config)
-    checkpoint.load_checkpoint(model, folder / "bert_model.ckpt")
+    loading.load_checkpoint(model, folder / "bert_model.ckpt")
     return model
 
 
@@ -501,7 +504,7 @@ def test_twelve_steps_of_2018_on_one_batch(case, golden):
             norm, recorded["grad_global_norm"], rtol=1e-4
         )
     assert_equals_checkpoint(
-        checkpoint.training_variables(model, optimizer),
+        loading.training_variables(model, optimizer),
         folder / "trained" / "model.ckpt-12",
     )
     loss, _ = step()
@@ -523,7 +526,7 @@ def test_twelve_steps_of_the_2018_script(golden):
         step()
         if count in (4, 12):
             assert_equals_checkpoint(
-                checkpoint.training_variables(model, optimizer),
+                loading.training_variables(model, optimizer),
                 folder / f"model.ckpt-{count}",
             )
 

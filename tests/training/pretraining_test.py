@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from bert_tf import distribution, models, pretraining, training
-from bert_tf.checkpoint import load_checkpoint
 from bert_tf.config import BertConfig
 from bert_tf.errors import UserError
+from bert_tf.model import models
+from bert_tf.training import distribution, pretraining, training_loop
+from bert_tf.weights.loading import load_checkpoint
 
 
 @pytest.fixture
@@ -41,13 +42,13 @@ def make_job(folder, tmp_path):
 
 
 def settings(num_train_steps, **changes):
-    return training.LoopSettings(
+    return training_loop.LoopSettings(
         num_train_steps=num_train_steps, train_batch_size=3, **changes
     )
 
 
 def train(job, settings, learning_rate, num_warmup_steps):
-    schedule = training.Schedule(learning_rate, num_warmup_steps)
+    schedule = training_loop.Schedule(learning_rate, num_warmup_steps)
     job.train(job.records, settings, schedule)
 
 

@@ -4,15 +4,11 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from bert_tf import distribution, question_answering, training
 from bert_tf.config import BertConfig
 from bert_tf.errors import UserError
-from bert_tf.tasks.squad.converter import (
-    FIRST_UNIQUE_ID,
-    Conversion,
-    write_records,
-)
-from bert_tf.tasks.squad.examples import read_squad_examples
+from bert_tf.squad.converter import FIRST_UNIQUE_ID, Conversion, write_records
+from bert_tf.squad.examples import read_squad_examples
+from bert_tf.training import distribution, question_answering, training_loop
 
 
 @pytest.fixture
@@ -104,11 +100,13 @@ def test_the_loss_of_training_falls(make_job, records, tmp_path):
         return loss
 
     job.compute_losses = noted
-    settings = training.LoopSettings(num_train_steps=30, train_batch_size=8)
+    settings = training_loop.LoopSettings(
+        num_train_steps=30, train_batch_size=8
+    )
     job.train(
         job.records(path, is_training=True),
         settings,
-        training.Schedule(5e-3, 3),
+        training_loop.Schedule(5e-3, 3),
     )
     assert (tmp_path / "out" / "model.ckpt-30.index").exists()
     # At chance it is log 48 = 3.87.
@@ -138,10 +136,10 @@ def test_a_position_beyond_the_sequence_is_found(make_job, records):
         for record in [*made[:2], example.SerializeToString()]:
             writer.write(record.numpy() if tf.is_tensor(record) else record)
     job = make_job()
-    settings = training.LoopSettings(num_train_steps=2, train_batch_size=3)
+    settings = training_loop.LoopSettings(num_train_steps=2, train_batch_size=3)
     with pytest.raises(UserError, match="record 3: `end_positions` holds 48"):
         job.train(
             job.records(path, is_training=True),
             settings,
-            training.Schedule(1e-3, 0),
+            training_loop.Schedule(1e-3, 0),
         )

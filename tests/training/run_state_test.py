@@ -4,9 +4,9 @@ import pytest
 import tensorflow as tf
 import tf_keras
 
-from bert_tf import run_state
-from bert_tf.dropout import Dropout
 from bert_tf.errors import UserError
+from bert_tf.model.dropout import Dropout
+from bert_tf.training import run_state
 
 
 def small_model(rate=0.5):

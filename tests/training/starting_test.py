@@ -4,12 +4,12 @@ import pytest
 import tensorflow as tf
 import tf_keras
 
-from bert_tf import starting
-from bert_tf.checkpoint import training_variables
-from bert_tf.checkpoint_keeper import CheckpointKeeper
+from bert_tf.checkpoints.checkpoint_keeper import CheckpointKeeper
 from bert_tf.config import BertConfig
 from bert_tf.errors import UserError
-from bert_tf.optimization import AdamWeightDecay
+from bert_tf.training import starting
+from bert_tf.training.optimization import AdamWeightDecay
+from bert_tf.weights.loading import training_variables
 
 
 class Run:

@@ -3,11 +3,11 @@ import pytest
 import tensorflow as tf
 import tf_keras
 
-from bert_tf import training
-from bert_tf.checkpoint import training_variables
-from bert_tf.checkpoint_keeper import CheckpointKeeper
+from bert_tf.checkpoints.checkpoint_keeper import CheckpointKeeper
 from bert_tf.errors import UserError
-from bert_tf.optimization import AdamWeightDecay
+from bert_tf.training import training_loop
+from bert_tf.training.optimization import AdamWeightDecay
+from bert_tf.weights.loading import training_variables
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,7 @@ from bert_tf.optimization import AdamWeightDecay
 )
 def test_a_loop_ends_where_something_is_due(step, stop):
     # Lines at multiples of 4, checkpoints at those of 9, the end at 22.
-    settings = training.LoopSettings(
+    settings = training_loop.LoopSettings(
         num_train_steps=22,
         train_batch_size=1,
         save_checkpoints_steps=9,
@@ -26,14 +26,16 @@ def test_a_loop_ends_where_something_is_due(step, stop):
 
 
 def test_a_loop_is_no_longer_than_iterations_per_loop():
-    settings = training.LoopSettings(
+    settings = training_loop.LoopSettings(
         num_train_steps=22, train_batch_size=1, iterations_per_loop=3
     )
     assert [settings.next_stop(step) for step in (0, 3, 21)] == [3, 6, 22]
 
 
 def test_what_is_due_is_due_at_the_end_too():
-    settings = training.LoopSettings(num_train_steps=22, train_batch_size=1)
+    settings = training_loop.LoopSettings(
+        num_train_steps=22, train_batch_size=1
+    )
     assert [s for s in range(1, 23) if settings.is_due(s, 8)] == [8, 16, 22]
 
 
@@ -56,7 +58,7 @@ def make_trainer(batches, learning_rate=0.1):
     dataset = tf.data.Dataset.from_tensor_slices(
         np.array(batches, np.float32).reshape([-1, 1, 1])
     )
-    return training.Trainer(
+    return training_loop.Trainer(
         model,
         optimizer,
         compute_losses=squared,
@@ -107,7 +109,7 @@ def keeper_of(tmp_path):
 
 
 def settings(num_train_steps, **changes):
-    return training.LoopSettings(
+    return training_loop.LoopSettings(
         num_train_steps=num_train_steps, train_batch_size=1, **changes
     )
 
@@ -120,7 +122,7 @@ def test_train_logs_saves_and_writes_scalars(keeper_of, tmp_path, caplog):
     trainer = make_trainer([0.1])
     keeper = keeper_of(trainer)
     with caplog.at_level("INFO", "absl"):
-        training.train(
+        training_loop.train(
             trainer,
             keeper,
             settings(7, log_steps=3, save_checkpoints_steps=4),
@@ -147,7 +149,7 @@ def test_a_bad_step_ends_training_and_is_named(keeper_of, full_loops):
     trainer = make_trainer([0.1, 0.1, 0.1, 0.1, float("nan")])
     keeper = keeper_of(trainer)
     with pytest.raises(UserError, match="At step 5 .* is .*model.ckpt-4"):
-        training.train(
+        training_loop.train(
             trainer,
             keeper,
             settings(9, save_checkpoints_steps=4, full_loops=full_loops),
@@ -160,7 +162,7 @@ def test_a_gradient_that_overflows_is_a_bad_step(keeper_of):
     # (3 * 1e19)^2 is infinite in float32.
     trainer = make_trainer([0.1, 1e19])
     with pytest.raises(UserError, match="At step 2 the loss or its gradient"):
-        training.train(
+        training_loop.train(
             trainer, keeper_of(trainer), settings(9), describe_run=describe
         )
 
@@ -170,7 +172,7 @@ def test_an_update_that_overflows_is_not_saved(keeper_of):
     trainer = make_trainer([0.1], learning_rate=3e38)
     keeper = keeper_of(trainer)
     with pytest.raises(UserError, match="update of step 1 .* is .*ckpt-0"):
-        training.train(
+        training_loop.train(
             trainer,
             keeper,
             settings(1, save_checkpoints_steps=1),
@@ -188,7 +190,7 @@ def test_scalars_that_cannot_be_written_do_not_end_a_run(
     monkeypatch.setattr(tf.summary, "create_file_writer", fail)
     trainer = make_trainer([0.1])
     keeper = keeper_of(trainer)
-    training.train(trainer, keeper, settings(2), describe_run=describe)
+    training_loop.train(trainer, keeper, settings(2), describe_run=describe)
     assert "TensorBoard scalars not written: disk full" in caplog.text
     assert keeper.latest().endswith("model.ckpt-2")
 
@@ -198,7 +200,7 @@ def test_bad_weights_are_never_watched(keeper_of):
     trainer = make_trainer([0.1], learning_rate=1e39)
     watched = []
     with pytest.raises(UserError, match="The update of step 1 made"):
-        training.train(
+        training_loop.train(
             trainer,
             keeper_of(trainer),
             settings(5, save_checkpoints_steps=50, watch_steps=1),
@@ -217,7 +219,7 @@ def test_watching_is_due_like_a_checkpoint_and_may_end_training(keeper_of):
         watched.append(step)
         return step < 6
 
-    training.train(
+    training_loop.train(
         trainer,
         keeper,
         settings(20, save_checkpoints_steps=4, watch_steps=3),

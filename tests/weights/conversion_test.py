@@ -8,16 +8,10 @@ import pytest
 import safetensors.numpy
 import tensorflow as tf
 
-from bert_tf import (
-    checkpoint,
-    checkpoint_io,
-    conversion,
-    model_folder,
-    variables,
-    weights_path,
-)
+from bert_tf.checkpoints import checkpoint_io, variable_table
 from bert_tf.config import BertConfig
 from bert_tf.errors import UserError
+from bert_tf.weights import conversion, loading, model_folder, weights_path
 
 CONFIG = BertConfig(
     vocab_size=61,
@@ -35,8 +29,8 @@ def make_source(folder, heads, **more):
     """Writes a random 2018 folder with some heads; returns its values."""
     rng = np.random.default_rng(0)
     shapes = {
-        **variables.encoder_shapes(CONFIG),
-        **variables.head_shapes(CONFIG, num_labels=7),
+        **variable_table.encoder_shapes(CONFIG),
+        **variable_table.head_shapes(CONFIG, num_labels=7),
     }
     values = {
         name: rng.normal(size=shape).astype(np.float32)
@@ -57,7 +51,7 @@ def convert(source, folder, output_format, **options):
     config, _ = model_folder.find_config(None, path)
     folder.mkdir()
     conversion.convert(
-        checkpoint.open_checkpoint(path),
+        loading.open_checkpoint(path),
         config,
         model_folder.find_vocabulary(None, path),
         str(folder),
@@ -69,7 +63,7 @@ def convert(source, folder, output_format, **options):
 
 def assert_holds(folder, values):
     """Checks names, dtypes, shapes and every bit."""
-    reader = checkpoint.open_checkpoint(folder)
+    reader = loading.open_checkpoint(folder)
     assert reader.stored.keys() == values.keys()
     for name, value in values.items():
         read = reader.read(name)
@@ -105,7 +99,7 @@ def test_a_journey_through_all_formats_keeps_every_bit(tmp_path, heads):
 @pytest.mark.parametrize("output_format", ["huggingface", "model_garden"])
 def test_2018_s_own_models_come_back(golden, tmp_path, case, output_format):
     source = golden / "model" / case
-    reader = checkpoint.open_checkpoint(source)
+    reader = loading.open_checkpoint(source)
     values = {name: reader.read(name) for name in reader.stored}
     convert(source, tmp_path / "there", output_format)
     convert(tmp_path / "there", tmp_path / "back", "2018")
@@ -189,7 +183,7 @@ def test_a_class_that_needs_no_pooler_is_taken_without_one(tmp_path, caplog):
 
 def test_2018_to_2018_keeps_the_run(golden, tmp_path):
     prefix = golden / "run_pretraining" / "model.ckpt-12"
-    reader = checkpoint.open_checkpoint(prefix)
+    reader = loading.open_checkpoint(prefix)
     convert(prefix, tmp_path / "copy", "2018")
     assert_holds(
         tmp_path / "copy", {name: reader.read(name) for name in reader.stored}
@@ -202,7 +196,7 @@ def test_slots_and_step_are_left_out_and_named(
 ):
     caplog.set_level(logging.INFO)
     prefix = golden / "run_pretraining" / "model.ckpt-12"
-    reader = checkpoint.open_checkpoint(prefix)
+    reader = loading.open_checkpoint(prefix)
     convert(prefix, tmp_path / "small", output_format, strip=True)
     slots = reader.slots()
     assert_holds(
@@ -236,7 +230,7 @@ def test_what_is_no_float32_is_named_where_it_is_lost(tmp_path, caplog):
     assert "Left out, for not being float32: count." in caplog.text
     # The others hold it.
     convert(tmp_path / "0", tmp_path / "2", "model_garden")
-    assert checkpoint.open_checkpoint(tmp_path / "2").read("count") == 3
+    assert loading.open_checkpoint(tmp_path / "2").read("count") == 3
 
 
 # Configurations and vocabularies.
@@ -276,7 +270,7 @@ def test_the_letter_case_is_told(tmp_path, pieces, beside, lower_case, caplog):
 def test_a_model_garden_checkpoint_shows_its_sizes(tmp_path, caplog):
     make_source(tmp_path / "0", ())
     folder = convert(tmp_path / "0", tmp_path / "1", "model_garden")
-    reader = checkpoint.open_checkpoint(folder)
+    reader = loading.open_checkpoint(folder)
     assert conversion.infer_config(reader, "2018") == CONFIG
     assert "the activation is taken to be 2018's" in caplog.text
 
@@ -285,7 +279,7 @@ def test_where_the_heads_cannot_be_counted_a_configuration_is_needed(
     tmp_path, caplog
 ):
     make_source(tmp_path / "0", ())
-    reader = checkpoint.open_checkpoint(tmp_path / "0")
+    reader = loading.open_checkpoint(tmp_path / "0")
     assert conversion.infer_config(reader, "2018") is None
     assert "There is no bert_config.json beside" in caplog.text
     with pytest.raises(UserError, match="--bert_config_file must be given"):
@@ -296,14 +290,14 @@ def test_what_is_no_bert_is_not_copied_for_one(tmp_path):
     prefix = str(tmp_path / "m")
     checkpoint_io.write_in_parts(prefix, ["a/b"], lambda _: np.float32([1]))
     with pytest.raises(UserError, match="is of no BERT.*It has a/b"):
-        conversion.infer_config(checkpoint.open_checkpoint(prefix), "2018")
+        conversion.infer_config(loading.open_checkpoint(prefix), "2018")
 
 
 def test_model_garden_s_optimizer_is_no_part_of_2018_s(tmp_path, caplog):
     caplog.set_level(logging.INFO)
     values = make_source(tmp_path / "0", ())
     folder = convert(tmp_path / "0", tmp_path / "1", "model_garden")
-    reader = checkpoint.open_checkpoint(folder)
+    reader = loading.open_checkpoint(folder)
     slot = "optimizer/iter/.ATTRIBUTES/VARIABLE_VALUE"
     reader.slots = lambda: {slot: None}
     (tmp_path / "2").mkdir()

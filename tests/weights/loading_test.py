@@ -11,16 +11,13 @@ import pytest
 import tensorflow as tf
 import tf_keras
 
-from bert_tf import (
-    checkpoint,
-    checkpoint_io,
-    checkpoint_keeper,
-    config,
-    models,
-    optimization,
-)
-from bert_tf.encoder import BertEncoder
+from bert_tf import config
+from bert_tf.checkpoints import checkpoint_io, checkpoint_keeper
 from bert_tf.errors import UserError
+from bert_tf.model import models
+from bert_tf.model.encoder import BertEncoder
+from bert_tf.training import optimization
+from bert_tf.weights import loading
 
 CONFIG = config.BertConfig(
     vocab_size=61,
@@ -70,7 +67,7 @@ def listed(prefix):
 def source(tmp_path_factory):
     """A pre-training model and its checkpoint."""
     model = models.pretraining_model(CONFIG)
-    variables = checkpoint.variable_names(model)
+    variables = loading.variable_names(model)
     folder = tmp_path_factory.mktemp("source")
     return variables, write(folder / "bert_model.ckpt", variables)
 
@@ -94,7 +91,7 @@ def test_a_run_of_2018_is_restored_and_written_again_alike(golden, tmp_path):
     )
     optimizer = optimization.create_optimizer(1e-3, 12, 3)
     optimizer.build(model.trainable_variables)
-    variables = checkpoint.training_variables(model, optimizer)
+    variables = loading.training_variables(model, optimizer)
     keeper = checkpoint_keeper.CheckpointKeeper(tmp_path, variables)
     keeper.restore(str(folder / "model.ckpt-4"))
     assert optimizer.iterations.numpy() == 4
@@ -111,7 +108,7 @@ def test_a_variable_without_slots_is_kept_without_them():
     layer.build([None, 5])
     optimizer = optimization.AdamWeightDecay(0.1)
     optimizer.build([layer.kernel])
-    assert list(checkpoint.training_variables(layer, optimizer)) == [
+    assert list(loading.training_variables(layer, optimizer)) == [
         "kernel",
         "kernel/adam_m",
         "kernel/adam_v",
@@ -125,7 +122,7 @@ def test_a_model_that_was_not_built_is_an_error():
         pass
 
     with pytest.raises(UserError, match="has no variables yet: call it once"):
-        checkpoint.variable_names(Unbuilt())
+        loading.variable_names(Unbuilt())
 
 
 def test_two_variables_of_one_name_are_an_error():
@@ -138,7 +135,7 @@ def test_two_variables_of_one_name_are_an_error():
     twins = Twins(name="twins")
     twins.build([None])
     with pytest.raises(UserError, match="'twins' has two variables .* 'w'"):
-        checkpoint.variable_names(twins)
+        loading.variable_names(twins)
 
 
 # Loading.
@@ -147,8 +144,8 @@ def test_two_variables_of_one_name_are_an_error():
 def test_a_whole_model_is_loaded(source):
     variables, prefix = source
     model = models.pretraining_model(CONFIG)
-    report = checkpoint.load_checkpoint(model, prefix)
-    assert_equal(checkpoint.variable_names(model), values_of(variables))
+    report = loading.load_checkpoint(model, prefix)
+    assert_equal(loading.variable_names(model), values_of(variables))
     assert set(report.loaded) == set(variables)
     assert (report.new, report.unused, report.slots) == ((), (), ())
 
@@ -156,7 +153,7 @@ def test_a_whole_model_is_loaded(source):
 @pytest.mark.parametrize("suffix", [".index", DATA])
 def test_a_files_name_loads_everything_too(source, suffix):
     variables, prefix = source
-    report = checkpoint.load_checkpoint(
+    report = loading.load_checkpoint(
         models.pretraining_model(CONFIG), prefix + suffix
     )
     assert len(report.loaded) == len(variables)
@@ -166,13 +163,13 @@ def test_an_encoder_leaves_the_heads_unused_and_says_so(source, caplog):
     variables, prefix = source
     encoder = BertEncoder(CONFIG)
     caplog.set_level(logging.INFO)
-    report = checkpoint.load_checkpoint(encoder, prefix)
+    report = loading.load_checkpoint(encoder, prefix)
     wanted = {
         name: variable.numpy()
         for name, variable in variables.items()
         if name.startswith("bert/")
     }
-    assert_equal(checkpoint.variable_names(encoder), wanted)
+    assert_equal(loading.variable_names(encoder), wanted)
     heads = [name for name in variables if name.startswith("cls/")]
     assert sorted(report.unused) == sorted(heads)
     assert f"Loaded {len(wanted)} variables" in caplog.text
@@ -183,10 +180,10 @@ def test_a_head_that_the_file_lacks_is_new_and_named(source, tmp_path, caplog):
     variables, _ = source
     prefix = subset(variables, tmp_path, without=["cls/seq_relationship"])
     model = models.pretraining_model(CONFIG)
-    before = values_of(checkpoint.variable_names(model))
+    before = values_of(loading.variable_names(model))
     caplog.set_level(logging.INFO)
-    report = checkpoint.load_checkpoint(model, prefix)
-    after = checkpoint.variable_names(model)
+    report = loading.load_checkpoint(model, prefix)
+    after = loading.variable_names(model)
     names = {
         "cls/seq_relationship/output_weights",
         "cls/seq_relationship/output_bias",
@@ -207,22 +204,22 @@ def test_slots_and_step_are_ignored_and_counted(golden, caplog):
         config.BertConfig.from_json_file(str(folder / "bert_config.json"))
     )
     caplog.set_level(logging.INFO)
-    report = checkpoint.load_checkpoint(model, folder / "model.ckpt-4")
+    report = loading.load_checkpoint(model, folder / "model.ckpt-4")
     # 62 variables: 3 tables, 16 a layer, 2 + 2 + 2 elsewhere, 7 in heads.
     assert len(report.loaded) == 3 + 2 + 3 * 16 + 2 + 7
     assert len(report.slots) == 2 * len(report.loaded) + 1
     assert "ignored 125 optimizer slots" in caplog.text
     reader = tf.train.load_checkpoint(str(folder / "model.ckpt-4"))
-    for name, variable in checkpoint.variable_names(model).items():
+    for name, variable in loading.variable_names(model).items():
         np.testing.assert_array_equal(variable, reader.get_tensor(name))
 
 
 def assert_refused(model, prefix, match):
     """Checks the message, and that the model is as it was."""
-    before = values_of(checkpoint.variable_names(model))
+    before = values_of(loading.variable_names(model))
     with pytest.raises(UserError, match=match):
-        checkpoint.load_checkpoint(model, prefix)
-    assert_equal(checkpoint.variable_names(model), before)
+        loading.load_checkpoint(model, prefix)
+    assert_equal(loading.variable_names(model), before)
 
 
 def test_a_missing_encoder_variable_is_an_error(source, tmp_path):
@@ -240,7 +237,7 @@ def test_a_missing_encoder_variable_is_an_error(source, tmp_path):
 def test_a_missing_pooler_is_new_and_warned_of(source, tmp_path, caplog):
     variables, _ = source
     prefix = subset(variables, tmp_path, without=["bert/pooler/"])
-    report = checkpoint.load_checkpoint(BertEncoder(CONFIG), prefix)
+    report = loading.load_checkpoint(BertEncoder(CONFIG), prefix)
     assert report.new == ("bert/pooler/dense/kernel", "bert/pooler/dense/bias")
     assert "holds no pooler" in caplog.text
     assert caplog.records[-1].levelname == "WARNING"
@@ -250,7 +247,7 @@ def test_a_release_s_folder_is_enough(source, tmp_path):
     variables, _ = source
     subset(variables, tmp_path)
     encoder = BertEncoder(CONFIG)
-    checkpoint.load_checkpoint(encoder, tmp_path)
+    loading.load_checkpoint(encoder, tmp_path)
     np.testing.assert_array_equal(
         encoder.word_embeddings, variables["bert/embeddings/word_embeddings"]
     )
@@ -307,7 +304,7 @@ def test_a_pooler_may_be_in_the_file_alone(source):
     inner = tf_keras.Model(
         encoder.inputs, encoder.get_layer("bert/encoder/layer_1").output
     )
-    report = checkpoint.load_checkpoint(inner, prefix)
+    report = loading.load_checkpoint(inner, prefix)
     assert "bert/pooler/dense/kernel" in report.unused
     np.testing.assert_array_equal(
         encoder.word_embeddings, variables["bert/embeddings/word_embeddings"]

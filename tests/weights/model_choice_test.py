@@ -2,25 +2,9 @@
 
 import pytest
 
-from bert_tf import fine_tuning
+from bert_tf.config import BertConfig
 from bert_tf.errors import UserError
-
-
-def test_steps_are_counted_as_in_2018():
-    # 10 / 4 * 3 = 7.5
-    steps = fine_tuning.count_steps(10, num_train_epochs=3, train_batch_size=4)
-    assert steps == 7
-    steps = fine_tuning.count_steps(
-        3668, num_train_epochs=3.0, train_batch_size=32
-    )
-    assert steps == 343
-
-
-def test_no_step_is_an_error():
-    with pytest.raises(UserError, match="^3 training examples.*one step of"):
-        fine_tuning.count_steps(3, num_train_epochs=3.0, train_batch_size=32)
-    with pytest.raises(UserError, match="9 training examples.*=0.5 times, do"):
-        fine_tuning.count_steps(9, num_train_epochs=0.5, train_batch_size=8)
+from bert_tf.weights import model_choice
 
 
 def choose(golden, tmp_path, **changes):
@@ -34,7 +18,7 @@ def choose(golden, tmp_path, **changes):
         "max_seq_length": 64,
         **changes,
     }
-    return fine_tuning.choose_model(values, is_case_given=False)
+    return model_choice.choose_model(values, is_case_given=False)
 
 
 def test_the_model_and_the_folders_it_must_agree_with(golden, tmp_path):
@@ -54,3 +38,40 @@ def test_no_folder_is_made_where_something_is_wrong(golden, tmp_path):
     with pytest.raises(UserError, match="--max_seq_length=65"):
         choose(golden, tmp_path, max_seq_length=65)
     assert not (tmp_path / "out").exists()
+
+
+def test_a_sequence_beyond_the_positions_is_refused():
+    config = BertConfig(vocab_size=61, max_position_embeddings=24)
+    model_choice.check_sequence_length(24, config, "c.json")
+    message = r"--max_seq_length=25 .* \(24\) in c.json"
+    with pytest.raises(UserError, match=message):
+        model_choice.check_sequence_length(25, config, "c.json")
+
+
+def test_a_vocabulary_must_fit_the_model(tmp_path):
+    path = tmp_path / "vocab.txt"
+    path.write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\na\n")
+    config = BertConfig(vocab_size=5)
+    model_choice.check_vocabulary(str(path), True, None, config, "c.json")
+    config = BertConfig(vocab_size=4)
+    with pytest.raises(UserError, match="has 5 lines, but `vocab_size` in c"):
+        model_choice.check_vocabulary(str(path), True, None, config, "c.json")
+
+
+def test_a_vocabulary_needs_its_special_pieces(tmp_path):
+    path = tmp_path / "vocab.txt"
+    path.write_text("[PAD]\n[UNK]\n[CLS]\n")
+    config = BertConfig(vocab_size=5)
+    with pytest.raises(UserError, match=r"\[SEP\]"):
+        model_choice.check_vocabulary(str(path), True, None, config, "c.json")
+
+
+def test_a_release_of_the_other_letter_case_is_refused(tmp_path):
+    path = tmp_path / "vocab.txt"
+    path.write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\nA\n")
+    config = BertConfig(vocab_size=5)
+    release = "cased_L-12_H-768_A-12/bert_model.ckpt"
+    with pytest.raises(UserError, match="Set --do_lower_case=false"):
+        model_choice.check_vocabulary(
+            str(path), True, release, config, "c.json"
+        )

@@ -1,4 +1,4 @@
-"""Tests of what lies beside weights: bert_tf.model_folder."""
+"""Tests of what lies beside weights: bert_tf.weights.model_folder."""
 
 import json
 import logging
@@ -6,9 +6,10 @@ import logging
 import pytest
 import tensorflow as tf
 
-from bert_tf import checkpoint_io, model_folder
+from bert_tf.checkpoints import checkpoint_io
 from bert_tf.config import BertConfig
 from bert_tf.errors import UserError
+from bert_tf.weights import model_folder
 
 DATA = ".data-00000-of-00001"
 

@@ -2,8 +2,9 @@
 
 import pytest
 
-from bert_tf import checkpoint_files, weights_path
+from bert_tf.checkpoints import checkpoint_files
 from bert_tf.errors import UserError
+from bert_tf.weights import weights_path
 
 DATA = ".data-00000-of-00001"
 

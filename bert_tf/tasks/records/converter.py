@@ -1,15 +1,21 @@
-"""Examples to records, within one process.
+"""Examples to features and to records, within one process.
 
 S max_seq_length
 """
 
 import dataclasses
+import logging
 
-from bert_tf import model_folder
-from bert_tf.tasks import packing
-from bert_tf.tasks.encoding import encode_label, encode_record
+from bert_tf.data.encoding import encode_label, encode_record
+from bert_tf.errors import UserError
 from bert_tf.tasks.examples import PaddingInputExample
-from bert_tf.tasks.labels import Labels, require_same_labels
+from bert_tf.tasks.labels import CLASSIFICATION, Labels, require_same_labels
+from bert_tf.text import packing
+from bert_tf.weights import model_folder
+
+_logger = logging.getLogger("absl")
+
+_PIECES_LOGGED = 100
 
 
 @dataclasses.dataclass(frozen=True)
@@ -95,7 +101,7 @@ class Converter:
             if isinstance(example, PaddingInputExample):
                 input_ids, num_first, label = [], 0, self._labels.encode(None)
             else:
-                label = packing.encode_label(example, self._labels)
+                label = label_of(example, self._labels)
                 input_ids, num_first, is_cut = self._pack(example)
                 num_cut += is_cut
             label_entry = encode_label(tuple(label), dtype)
@@ -110,11 +116,148 @@ class Converter:
         """Writes what becomes of an InputExample to the log."""
         input_ids, _, _ = self._pack(example)
         pieces = self._tokenizer.convert_ids_to_tokens(input_ids)
-        packing.log_example(example, pieces)
+        log_example(example, pieces)
 
     def _pack(self, example):
         return packing.pack(
-            *packing.tokenize(example, self._tokenizer),
+            *tokenize(example, self._tokenizer),
             self._max_seq_length,
             self._special_ids,
         )
+
+
+class InputFeatures:
+    """What a record holds of one example.
+
+    Attributes:
+      input_ids, input_mask, segment_ids: list of S int.
+      label_id: int.
+      is_real_example: bool, false for padding.
+
+    Source: `InputFeatures` in run_classifier.py (2018).
+    """
+
+    def __init__(
+        self,
+        input_ids,
+        input_mask,
+        segment_ids,
+        label_id,
+        is_real_example=True,
+    ):
+        self.input_ids = input_ids
+        self.input_mask = input_mask
+        self.segment_ids = segment_ids
+        self.label_id = label_id
+        self.is_real_example = is_real_example
+
+
+def convert_single_example(
+    ex_index, example, label_list, max_seq_length, tokenizer
+):
+    """Makes the features of one example.
+
+    Args:
+      ex_index: int, its number from 0; the first is written to the log.
+      example: InputExample or PaddingInputExample.
+      label_list: list of str, the labels in the order of their ids. An example
+        without a label gets id 0.
+      max_seq_length: int, S.
+      tokenizer: tokenization.FullTokenizer, or what has its methods
+        `tokenize`, `convert_tokens_to_ids` and `convert_ids_to_tokens`.
+
+    Returns:
+      InputFeatures.
+
+    Raises:
+      UserError: its label is not in the list (names its guid), or S is below 3.
+
+    Source: `convert_single_example` in run_classifier.py (2018), which wrote
+      five examples to the log.
+    """
+    packing.require_room(max_seq_length)
+    if isinstance(example, PaddingInputExample):
+        zeros = [0] * max_seq_length
+        return InputFeatures(zeros, zeros[:], zeros[:], 0, False)
+    (label_id,) = label_of(example, Labels(CLASSIFICATION, (*label_list,)))
+    input_ids, num_first, _ = packing.pack(
+        *tokenize(example, tokenizer),
+        max_seq_length,
+        tokenizer.convert_tokens_to_ids(["[CLS]", "[SEP]"]),
+    )
+    if ex_index == 0:
+        log_example(example, tokenizer.convert_ids_to_tokens(input_ids))
+    padding = [0] * (max_seq_length - len(input_ids))
+    num_second = len(input_ids) - num_first
+    return InputFeatures(
+        input_ids=input_ids + padding,
+        input_mask=[1] * len(input_ids) + padding,
+        segment_ids=[0] * num_first + [1] * num_second + padding,
+        label_id=label_id,
+    )
+
+
+def tokenize(example, tokenizer):
+    """Returns the ids of an InputExample's texts.
+
+    Args:
+      example: InputExample.
+      tokenizer: see `convert_single_example`.
+
+    Returns:
+      list of two lists of int, the second empty where there is no `text_b`.
+    """
+    return [
+        tokenizer.convert_tokens_to_ids(tokenizer.tokenize(text))
+        if text
+        else []
+        for text in (example.text_a, example.text_b)
+    ]
+
+
+def label_of(example, labels):
+    """Returns an InputExample's label as `Labels.encode` does.
+
+    Raises:
+      UserError: see there; names the example's guid.
+    """
+    try:
+        return labels.encode(example.label)
+    except UserError as error:
+        raise UserError(f"Example {example.guid}: {error}") from error
+
+
+def check_labels(examples, labels):
+    """Checks labels before anything is made of the examples.
+
+    The processors of this package did so when they read the rows, and could
+    name file and line; others may not.
+
+    Args:
+      examples: list of InputExample to train or evaluate on.
+      labels: labels.Labels.
+
+    Raises:
+      UserError: there is no example; one has no label or an unknown one (names
+        its guid).
+    """
+    if not examples:
+        raise UserError("There are no examples to train or evaluate on.")
+    for example in examples:
+        if example.label is None:
+            raise UserError(f"Example {example.guid} has no label.")
+        label_of(example, labels)
+
+
+def log_example(example, pieces):
+    """Writes an InputExample, of which `pieces` (list of str) came, to the log.
+
+    It shows at a glance whether columns, letter case and vocabulary are right.
+    """
+    _logger.info(
+        "Example %s%s: %s%s",
+        example.guid,
+        "" if example.label is None else f", label {example.label}",
+        " ".join(pieces[:_PIECES_LOGGED]),
+        " ..." if len(pieces) > _PIECES_LOGGED else "",
+    )

@@ -8,7 +8,7 @@ import hashlib
 import json
 import unicodedata
 
-from bert_tf import files
+from bert_tf.storage import files
 from bert_tf.tasks.examples import PaddingInputExample
 
 # To be raised when the same input gives other records than before.

@@ -5,10 +5,12 @@ import logging
 import os
 import time
 
+from bert_tf.data import record_file
 from bert_tf.errors import UserError
-from bert_tf.tasks import fingerprint, packing, processes, record_file
-from bert_tf.tasks.converter import Converter
 from bert_tf.tasks.labels import CLASSIFICATION, Labels
+from bert_tf.tasks.records import fingerprint, processes
+from bert_tf.tasks.records.converter import Converter
+from bert_tf.text import packing
 
 _logger = logging.getLogger("absl")
 

@@ -6,10 +6,10 @@ import os
 
 import pytest
 
-from bert_tf.tasks import fingerprint
-from bert_tf.tasks.converter import Conversion
 from bert_tf.tasks.examples import InputExample, PaddingInputExample
 from bert_tf.tasks.labels import CLASSIFICATION, Labels
+from bert_tf.tasks.records import fingerprint
+from bert_tf.tasks.records.converter import Conversion
 
 _EXAMPLES = [InputExample("1", "a", "b", "no"), InputExample("2", "c")]
 

@@ -7,10 +7,10 @@ import sys
 import pytest
 
 from bert_tf.errors import UserError
-from bert_tf.tasks import processes
-from bert_tf.tasks.converter import Conversion
 from bert_tf.tasks.examples import InputExample, PaddingInputExample
 from bert_tf.tasks.labels import CLASSIFICATION, Labels
+from bert_tf.tasks.records import processes
+from bert_tf.tasks.records.converter import Conversion
 
 
 @pytest.fixture

@@ -8,12 +8,13 @@ import os
 
 import pytest
 
-from bert_tf import tokenization
 from bert_tf.errors import UserError
-from bert_tf.tasks import fingerprint, records, registry
-from bert_tf.tasks.converter import Conversion
+from bert_tf.tasks import registry
 from bert_tf.tasks.examples import InputExample, PaddingInputExample
 from bert_tf.tasks.labels import CLASSIFICATION, Labels
+from bert_tf.tasks.records import fingerprint, record_files
+from bert_tf.tasks.records.converter import Conversion
+from bert_tf.text import tokenization
 
 _LABELS = Labels(CLASSIFICATION, ("0", "1"))
 _EXAMPLES = [
@@ -48,12 +49,12 @@ def test_records_are_those_of_2018(
     conversion = Conversion(task.labels(processor), 40, vocab_file, True)
     examples = getattr(processor, f"get_{method}_examples")(str(folder))
     output_file = str(tmp_path / f"{file_name}.tf_record")
-    made = records.prepare_records(examples, output_file, conversion)
+    made = record_files.prepare_records(examples, output_file, conversion)
     with gzip.open(folder / f"{file_name}_features.jsonl.gz") as stream:
         expected = [json.loads(line) for line in stream]
     assert read_records(output_file) == expected
     assert made.num_records == len(expected)
-    records.file_based_convert_examples_to_features(
+    record_files.file_based_convert_examples_to_features(
         examples,
         processor.get_labels(),
         40,
@@ -66,8 +67,8 @@ def test_records_are_those_of_2018(
 def test_records_are_made_once(tmp_path, conversion, caplog):
     path = str(tmp_path / "train.tf_record")
     with caplog.at_level(logging.INFO):
-        made = records.prepare_records(_EXAMPLES, path, conversion)
-    assert made == records.RecordFile(path, num_records=2, num_cut=1)
+        made = record_files.prepare_records(_EXAMPLES, path, conversion)
+    assert made == record_files.RecordFile(path, num_records=2, num_cut=1)
     making, example, took, summary = caplog.messages
     assert making == f"Making {path} with one process, since there is none yet."
     assert example.startswith("Example train-1, label 1: [CLS] the water is")
@@ -79,7 +80,7 @@ def test_records_are_made_once(tmp_path, conversion, caplog):
     caplog.clear()
     before = os.stat(path)
     with caplog.at_level(logging.INFO):
-        again = records.prepare_records(_EXAMPLES, path, conversion)
+        again = record_files.prepare_records(_EXAMPLES, path, conversion)
     assert again == made
     assert os.stat(path) == before
     assert "Using the records in" in caplog.messages[0]
@@ -90,10 +91,10 @@ def test_records_are_made_again_where_something_changed(
     tmp_path, conversion, caplog, read_records
 ):
     path = str(tmp_path / "train.tf_record")
-    records.prepare_records(_EXAMPLES, path, conversion)
+    record_files.prepare_records(_EXAMPLES, path, conversion)
     longer = dataclasses.replace(conversion, max_seq_length=21)
     with caplog.at_level(logging.INFO):
-        records.prepare_records(_EXAMPLES, path, longer)
+        record_files.prepare_records(_EXAMPLES, path, longer)
     assert "since --max_seq_length changed." in caplog.messages[0]
     assert "of which none was cut" in caplog.messages[-1]
     assert [len(r["input_ids"]) for r in read_records(path)] == [21, 21]
@@ -101,11 +102,11 @@ def test_records_are_made_again_where_something_changed(
 
 def test_damaged_records_are_made_again(tmp_path, conversion, caplog):
     path = tmp_path / "train.tf_record"
-    records.prepare_records(_EXAMPLES, str(path), conversion)
+    record_files.prepare_records(_EXAMPLES, str(path), conversion)
     whole = path.read_bytes()
     path.write_bytes(whole[:40] + bytes([whole[40] ^ 1]) + whole[41:])
     with caplog.at_level(logging.INFO):
-        records.prepare_records(_EXAMPLES, str(path), conversion)
+        record_files.prepare_records(_EXAMPLES, str(path), conversion)
     assert "since its content is not what it was" in caplog.messages[0]
     assert path.read_bytes() == whole
 
@@ -115,7 +116,7 @@ def test_the_bytes_do_not_depend_on_the_processes(tmp_path, conversion, caplog):
     paths = [tmp_path / "one", tmp_path / "two"]
     with caplog.at_level(logging.INFO):
         for count, path in enumerate(paths, 1):
-            records.prepare_records(
+            record_files.prepare_records(
                 examples, str(path), conversion, num_processes=count
             )
     assert f"Making {paths[1]} with 2 processes" in caplog.text
@@ -124,11 +125,11 @@ def test_the_bytes_do_not_depend_on_the_processes(tmp_path, conversion, caplog):
 
 def test_no_file_is_left_half_written(tmp_path, conversion):
     path = str(tmp_path / "train.tf_record")
-    records.prepare_records(_EXAMPLES, path, conversion)
+    record_files.prepare_records(_EXAMPLES, path, conversion)
     before = (tmp_path / "train.tf_record").read_bytes()
     bad = [*_EXAMPLES, InputExample("train-3", "a", None, "2")]
     with pytest.raises(UserError, match="Example train-3: the label '2'"):
-        records.prepare_records(bad, path, conversion)
+        record_files.prepare_records(bad, path, conversion)
     names = ["train.tf_record", "train.tf_record.json"]
     assert sorted(os.listdir(tmp_path)) == names
     assert (tmp_path / "train.tf_record").read_bytes() == before
@@ -139,13 +140,13 @@ def test_no_file_is_left_half_written(tmp_path, conversion):
 
 def test_no_example_is_refused(conversion):
     with pytest.raises(UserError, match="no examples to make x of"):
-        records.prepare_records([], "x", conversion)
+        record_files.prepare_records([], "x", conversion)
 
 
 def test_a_file_that_cannot_be_written_is_named(tmp_path, conversion):
     path = str(tmp_path / "gone" / "x")
     with pytest.raises(UserError, match="gone/x cannot be written"):
-        records.prepare_records(_EXAMPLES, path, conversion)
+        record_files.prepare_records(_EXAMPLES, path, conversion)
 
 
 def test_remote_files_are_written_and_known_again(conversion, read_records):
@@ -154,8 +155,8 @@ def test_remote_files_are_written_and_known_again(conversion, read_records):
 
     tf.io.gfile.makedirs("ram://records")
     path = "ram://records/x"
-    made = records.prepare_records(_EXAMPLES, path, conversion)
-    assert records.prepare_records(_EXAMPLES, path, conversion) == made
+    made = record_files.prepare_records(_EXAMPLES, path, conversion)
+    assert record_files.prepare_records(_EXAMPLES, path, conversion) == made
     assert len(read_records(path)) == 2
     assert sorted(tf.io.gfile.listdir("ram://records")) == ["x", "x.json"]
 
@@ -163,16 +164,16 @@ def test_remote_files_are_written_and_known_again(conversion, read_records):
 def test_2018s_function_needs_room(testdata):
     tokenizer = tokenization.FullTokenizer(str(testdata / "vocab.txt"))
     with pytest.raises(UserError, match="--max_seq_length=1 leaves no room"):
-        records.file_based_convert_examples_to_features(
+        record_files.file_based_convert_examples_to_features(
             _EXAMPLES, ["0", "1"], 1, tokenizer, "x"
         )
 
 
 def test_2018s_function_makes_what_was_known_forgotten(tmp_path, conversion):
     path = str(tmp_path / "train.tf_record")
-    records.prepare_records(_EXAMPLES, path, conversion)
+    record_files.prepare_records(_EXAMPLES, path, conversion)
     tokenizer = tokenization.FullTokenizer(conversion.vocab_file)
-    records.file_based_convert_examples_to_features(
+    record_files.file_based_convert_examples_to_features(
         _EXAMPLES[::-1], ["0", "1"], 12, tokenizer, path
     )
     made_of = fingerprint.fingerprint(_EXAMPLES, conversion)

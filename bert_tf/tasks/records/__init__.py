@@ -1,0 +1,7 @@
+"""Examples to TFRecord files.
+
+In: examples and labels. Out: records as 2018 made them, made again only where
+something changed.
+
+Read `converter`, `fingerprint`, `processes`, `record_files`.
+"""
