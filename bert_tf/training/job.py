@@ -12,8 +12,13 @@ from bert_tf.checkpoints.weight_reader import GLOBAL_STEP
 from bert_tf.config import BertConfig
 from bert_tf.data import input_pipeline
 from bert_tf.storage import files
-from bert_tf.training import starting, training_loop
-from bert_tf.training.distribution import gathered, require_even_batch
+from bert_tf.training import run_start, training_loop
+from bert_tf.training.distribution import (
+    TpuAddress,
+    build_strategy,
+    gathered,
+    require_even_batch,
+)
 from bert_tf.training.optimization import create_optimizer
 from bert_tf.training.run_state import RunState
 from bert_tf.weights.loading import (
@@ -27,7 +32,9 @@ from bert_tf.weights.weights_path import untrained
 
 @dataclasses.dataclass(kw_only=True)
 class Job:
-    """One model in one folder. A task is a subclass, which defines
+    """What is done with one model in one folder.
+
+    A task is a subclass, which defines
 
         loss_names                    the keys of the training losses
         build_model()                 the model, in the strategy's scope
@@ -53,6 +60,26 @@ class Job:
         self._global_step = None
         self._run_steps = {}  # shapes of a batch -> the function that runs it
 
+    @classmethod
+    def from_flags(cls, flags, **own):
+        """Returns the job that a script's flags ask for.
+
+        Args:
+          flags: FlagValues, with those of common_flags.define_training_loop and
+            define_tpu.
+          **own: what the flags do not say of this kind of job.
+        """
+        address = TpuAddress.from_flags(flags.flag_values_dict())
+        given = {
+            "init_checkpoint": flags.init_checkpoint,
+            "output_dir": flags.output_dir,
+            "strategy": build_strategy(address),
+            "use_one_hot_embeddings": flags.use_tpu,
+            "keep_checkpoint_max": flags.keep_checkpoint_max,
+            "seed": flags.seed,
+        }
+        return cls(**{**given, **own})
+
     def build_model(self):
         """Returns a new tf_keras.Model."""
         raise NotImplementedError
@@ -70,15 +97,7 @@ class Job:
         raise NotImplementedError
 
     def compute_outputs(self, model, batch):
-        """Runs the model without dropout.
-
-        Args:
-          model: tf_keras.Model, from `build_model`.
-          batch: dict of the features of a record, batched.
-
-        Returns:
-          dict, str -> tensor [B, ...].
-        """
+        """Runs the model without dropout: dict, str -> tensor [B, ...]."""
         raise NotImplementedError
 
     def train(self, records, settings, schedule, *, watch=None):
@@ -88,12 +107,11 @@ class Job:
           records: input_pipeline.RecordFiles.
           settings: training_loop.LoopSettings.
           schedule: training_loop.Schedule.
-          watch: function of the step (int), called as `settings` says, that
-            tells whether to go on.
+          watch: see `training_loop.train`.
         """
         self.check_run(settings, schedule)
         files.make_output_folder(self.output_dir, "output_dir")
-        seed = starting.seed_everything(self.seed)
+        seed = run_start.seed_everything(self.seed)
         self._log_plan(records, settings, schedule)
         with self.strategy.scope():
             optimizer = create_optimizer(
@@ -106,7 +124,7 @@ class Job:
             self._global_step = optimizer.iterations
             keeper = self._keeper(training_variables(self._model, optimizer))
             state = RunState(self._model, records.paths, seed=seed)
-            latest = starting.initialize(
+            latest = run_start.initialize(
                 self._model, keeper, self.init_checkpoint
             )
             if latest is not None:
@@ -130,10 +148,10 @@ class Job:
         require_even_batch(
             settings.train_batch_size, self.strategy, "train_batch_size"
         )
-        starting.refuse_finished_run(
+        run_start.refuse_finished_run(
             self.output_dir, settings.num_train_steps, schedule.length_flag
         )
-        starting.refuse_other_model(self.output_dir, self.config)
+        run_start.refuse_other_model(self.output_dir, self.config)
 
     def _take_steps(self, records, settings, optimizer, keeper, state, watch):
         dataset = input_pipeline.training_dataset(
@@ -188,13 +206,13 @@ class Job:
         Call it in the strategy's scope.
         """
         if self._model is None:
-            starting.refuse_other_model(self.output_dir, self.config)
-            starting.seed_everything(self.seed)
+            run_start.refuse_other_model(self.output_dir, self.config)
+            run_start.seed_everything(self.seed)
             self._model = self.build_model()
             self._global_step = tf.Variable(0, dtype=tf.int64, trainable=False)
             variables = variable_names(self._model)
             keeper = self._keeper({**variables, GLOBAL_STEP: self._global_step})
-            starting.initialize(self._model, keeper, self.init_checkpoint)
+            run_start.initialize(self._model, keeper, self.init_checkpoint)
         return self._model
 
     def run(self, records, batch_size, flag):
@@ -223,20 +241,18 @@ class Job:
 
     def _run_step(self, model, element_spec):
         """Returns the function that runs a batch; made once for a job."""
-        shapes = repr(element_spec)
-        if shapes not in self._run_steps:
-            self._run_steps[shapes] = self._make_run_step(model, element_spec)
-        return self._run_steps[shapes]
 
-    def _make_run_step(self, model, element_spec):
         # Only tensors may be arguments of what a TPU runs.
         def replica_step(batch):
             return self.compute_outputs(model, batch)
 
-        return tf.function(
-            lambda batch: self.strategy.run(replica_step, args=(batch,)),
-            input_signature=[element_spec],
-        )
+        shapes = repr(element_spec)
+        if shapes not in self._run_steps:
+            self._run_steps[shapes] = tf.function(
+                lambda batch: self.strategy.run(replica_step, args=(batch,)),
+                input_signature=[element_spec],
+            )
+        return self._run_steps[shapes]
 
     def open_weights(self, *, to_train):
         """Opens the checkpoint that `ready_model` would begin from.

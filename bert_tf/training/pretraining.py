@@ -12,8 +12,9 @@ from absl import logging
 from bert_tf import features
 from bert_tf.data import input_pipeline
 from bert_tf.model import losses, models
-from bert_tf.training import job
 from bert_tf.training.distribution import require_even_batch
+from bert_tf.training.job import Job
+from bert_tf.training.training_loop import LoopSettings, Schedule
 
 LOSS_NAMES = ("loss", "masked_lm_loss", "next_sentence_loss")
 
@@ -30,18 +31,13 @@ def compute_losses(model, batch):
 
     Source: `model_fn_builder` in run_pretraining.py (2018).
     """
-    outputs = _run(model, batch, training=True)
+    outputs = models.run_model(model, batch, training=True)
     (masked_lm_loss, _), (next_sentence_loss, _) = _losses(outputs, batch)
     return {
         "loss": masked_lm_loss + next_sentence_loss,
         "masked_lm_loss": masked_lm_loss,
         "next_sentence_loss": next_sentence_loss,
     }
-
-
-def _run(model, batch, *, training):
-    inputs = {name: batch[name] for name in model.input_names}
-    return model(inputs, training=training)
 
 
 def _losses(outputs, batch):
@@ -104,7 +100,7 @@ class Evaluator:
         return {m.name: m.result().numpy() for m in self._metrics()}
 
     def _replica_step(self, batch):
-        outputs = _run(self._model, batch, training=False)
+        outputs = models.run_model(self._model, batch, training=False)
         (
             (masked_lm_loss, masked_lm_example_loss),
             (
@@ -134,10 +130,10 @@ class Evaluator:
 
 
 @dataclasses.dataclass(kw_only=True)
-class Job(job.Job):
+class PretrainingJob(Job):
     """Pre-training and evaluation of one model in one folder.
 
-    job = Job(config=config, paths=paths, output_dir=output_dir, ...)
+    job = PretrainingJob(config=config, paths=paths, output_dir=output_dir, ...)
     job.check_records()
     job.train(job.records, settings, schedule)
     results = job.evaluate(eval_batch_size, max_eval_steps)
@@ -172,14 +168,20 @@ class Job(job.Job):
         """Checks the first record of every file; see input_pipeline."""
         input_pipeline.check_first_records(self.records)
 
+    def train_by_flags(self, flags):
+        """Trains on `records`, as a script's flags (FlagValues) say."""
+        settings = LoopSettings.from_flags(flags, flags.num_train_steps)
+        schedule = Schedule(flags.learning_rate, flags.num_warmup_steps)
+        self.train(self.records, settings, schedule)
+
     def build_model(self):
-        """See job.Job."""
+        """See Job."""
         return models.pretraining_model(
             self.config, use_one_hot_embeddings=self.use_one_hot_embeddings
         )
 
     def compute_losses(self, model, batch):
-        """See job.Job."""
+        """See Job."""
         return compute_losses(model, batch)
 
     def evaluate(self, eval_batch_size, max_eval_steps):
