@@ -27,12 +27,7 @@ from bert_tf.storage.results import write_results
 
 FLAGS = flags.FLAGS
 
-flags.DEFINE_string(
-    "bert_config_file",
-    None,
-    "The model's sizes: a bert_config.json. Without it, the one beside "
-    "--init_checkpoint.",
-)
+common_flags.define_bert_config()
 flags.DEFINE_string(
     "input_file",
     None,

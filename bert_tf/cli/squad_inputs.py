@@ -86,14 +86,7 @@ def check(flags):
 
 
 def check_switches(values):
-    """Checks the flags that say what is done.
-
-    Args:
-      values: dict, flag -> value, all of run_squad.py.
-
-    Raises:
-      UserError: nothing is to be done, or flags do not go together.
-    """
+    """Refuses flags (dict, by name) that do nothing or do not go together."""
     checks.require_job(values, _JOBS)
     checks.check_tpu(values["use_tpu"], values["tpu_name"], values["master"])
     checks.check_pairs(values, needs=_NEEDED, idle_without=_IDLE_WITHOUT)
