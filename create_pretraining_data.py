@@ -21,7 +21,7 @@ from absl import flags, logging
 from bert_tf.cli import common_flags
 from bert_tf.data import documents, instances, masking, pretraining_data
 from bert_tf.storage import files
-from bert_tf.text import tokenization
+from bert_tf.text import tokenization, vocabulary
 
 FLAGS = flags.FLAGS
 
@@ -90,7 +90,7 @@ def main():
         FLAGS.vocab_file, do_lower_case=FLAGS.do_lower_case
     )
     piece_ids = masking.PieceIds.from_vocab(tokenizer.vocab, FLAGS.vocab_file)
-    tokenization.warn_if_case_mismatch(tokenizer.vocab, FLAGS.do_lower_case)
+    vocabulary.warn_if_case_mismatch(tokenizer.vocab, FLAGS.do_lower_case)
 
     logging.info(
         "Making instances of up to %d pieces, %d of them masked, with seed %d "
