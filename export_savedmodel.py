@@ -50,11 +50,7 @@ flags.mark_flags_as_required(["kind", "export_dir"])
 
 
 def check_flags():
-    """Finds what is wrong with the flags, before TensorFlow is imported.
-
-    Raises:
-      UserError: names the flag.
-    """
+    """Refuses wrong flags, before TensorFlow is imported."""
     export_flags.check(True, FLAGS.export_dir)
     needed = "vocab_file" if FLAGS.kind == _PREPROCESSOR else "init_checkpoint"
     if not FLAGS[needed].value:
@@ -69,22 +65,25 @@ def check_flags():
 
 
 def make_served():
-    """Returns the serving.served.Served of what the flags name."""
+    """Returns the serving.servable.Servable that the flags name."""
     from bert_tf.serving import hub_preprocessor, loading
 
-    values = {
-        name: FLAGS[name].value
-        for name in ("bert_config_file", "vocab_file", "max_seq_length")
-        if FLAGS[name].value is not None
-    }
-    if FLAGS["do_lower_case"].present:
-        values["do_lower_case"] = FLAGS.do_lower_case
-    if FLAGS.kind == "masked_lm":
-        values["top_k"] = FLAGS.top_k
     if FLAGS.kind == _PREPROCESSOR:
-        defaults = {"do_lower_case": True, "max_seq_length": 128}
-        return hub_preprocessor.HubPreprocessor(**{**defaults, **values})
-    return loading.open_served(FLAGS.kind, FLAGS.init_checkpoint, **values)
+        return hub_preprocessor.HubPreprocessor(
+            vocab_file=FLAGS.vocab_file,
+            do_lower_case=FLAGS.do_lower_case,
+            max_seq_length=FLAGS.max_seq_length or 128,
+        )
+    is_case_given = FLAGS["do_lower_case"].present
+    return loading.open_served(
+        FLAGS.kind,
+        FLAGS.init_checkpoint,
+        bert_config_file=FLAGS.bert_config_file,
+        vocab_file=FLAGS.vocab_file,
+        do_lower_case=FLAGS.do_lower_case if is_case_given else None,
+        max_seq_length=FLAGS.max_seq_length,
+        **({"top_k": FLAGS.top_k} if FLAGS.kind == "masked_lm" else {}),
+    )
 
 
 def main():

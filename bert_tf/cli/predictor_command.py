@@ -8,10 +8,11 @@ from absl import flags
 from bert_tf.cli import common_flags
 from bert_tf.errors import UserError
 
-# What runs is bert_tf.predictor, and these flags are its own for --help.
+# --help lists these flags as those of bert_tf.predictor, which is what runs.
 flags.disclaim_key_flags()
 
-# So much is read and answered together, if so much waits.
+# Lines are read in blocks of at most this; those of a block are answered
+# together.
 _BYTES_AT_A_TIME = 1 << 16
 
 _FIELDS = {
@@ -23,7 +24,7 @@ _FIELDS = {
 
 def run():
     """Defines the flags, and runs as a script does."""
-    # What --help calls the place of the flags, in place of a long path.
+    # --help heads the flags with this, in place of a long path.
     sys.argv[0] = "bert_tf.predictor"
     model = flags.DEFINE_string(
         "model", None, "The --export_dir of an export, or a folder in it."
@@ -71,7 +72,7 @@ def answer_lines(predictor, lines, out, *, is_json, pooling="mean"):
 
     Args:
       predictor: predictor.Predictor.
-      lines: io.BufferedReader of UTF-8; other bytes are left out, as ever.
+      lines: io.BufferedReader of UTF-8; other bytes are left out.
       out: text file.
       is_json: bool, whether a line is a JSON object.
       pooling: str, see `Predictor.embed`.
@@ -100,7 +101,7 @@ def answer_lines(predictor, lines, out, *, is_json, pooling="mean"):
 
 
 def _fields_of(predictor):
-    """Returns what a line has: tuple of str, and how many it must have."""
+    """Returns the names of a line's texts, and how many it must have."""
     if predictor.kind != "classifier":
         names = _FIELDS[predictor.kind]
         return names, len(names)
@@ -114,7 +115,8 @@ def _fields_of(predictor):
 def _chunks(stream):
     """Yields the number (from 1) of the first line, and a list of lines."""
     number, begun = 1, b""
-    # What is there: all that waits, or one line that was just typed.
+    # read1 does not wait for a full block: it returns many lines of a file, but
+    # one that was just typed at once.
     while block := stream.read1(_BYTES_AT_A_TIME):
         *lines, begun = (begun + block).split(b"\n")
         if lines:

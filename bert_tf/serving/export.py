@@ -32,7 +32,7 @@ def export(served, export_dir, *, verify=True):
     never sees half of it.
 
     Args:
-      served: serving.exportable.Exportable.
+      served: serving.servable.Servable.
       export_dir: str, a local folder; made if need be.
       verify: bool, whether to load the export in a new process and compare
         what it gives with what `served` gives, before it gets its name.
@@ -61,20 +61,21 @@ def export(served, export_dir, *, verify=True):
 
 
 def _write(served, path, folder, *, verify):
-    """Writes an export to `path`; what is only for this goes to `folder`."""
+    """Writes an export to `path`; what only this needs goes to `folder`."""
     logging.info("Making the export.")
     signatures = served.signatures()
     served.keep_assets(_assets(served.asset_files(), folder))
     with _only_warnings():
         tf.saved_model.save(served, path, signatures=signatures)
-    _require_no_python(path)
+    found = operations(path) & set(_PYTHON_OPERATIONS)
+    assert not found, found
     if verify:
         _verify(path, signatures, served.samples(), folder)
 
 
 @contextlib.contextmanager
 def _ending_by_exception():
-    """Turns the signal to end into an exception, so that nothing is left."""
+    """Turns SIGTERM into an exception, so that nothing is left behind."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -92,7 +93,7 @@ def _ending_by_exception():
 
 @contextlib.contextmanager
 def _only_warnings():
-    """Keeps TensorFlow's news about its own saving out of the log."""
+    """Keeps TensorFlow's notes about saving out of the log."""
     verbosity = logging.get_verbosity()
     # The logger's own level may be unset, which absl's verbosity cannot be.
     level = logging.get_absl_logger().level
@@ -107,11 +108,7 @@ def _only_warnings():
 def trained_model(job):
     """Returns the trained, or else the newest, model of a job, for one device.
 
-    Args:
-      job: job.Job.
-
-    Returns:
-      tf_keras.Model of its own, with the weights of `job.ready_model`.
+    It is a tf_keras.Model of its own with the weights of `job.ready_model`.
     """
     with job.strategy.scope():
         trained = variable_names(job.ready_model())
@@ -145,11 +142,6 @@ def operations(path):
     for function in graph.library.function:
         nodes += function.node_def
     return {node.op for node in nodes}
-
-
-def _require_no_python(path):
-    found = operations(path) & set(_PYTHON_OPERATIONS)
-    assert not found, found
 
 
 def _verify(path, signatures, samples, folder):

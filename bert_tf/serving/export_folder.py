@@ -45,7 +45,7 @@ def read_description(path):
       path: str, its folder, see `find_export`.
 
     Returns:
-      dict, see `Exportable.description`.
+      dict, see `Servable.description`.
 
     Raises:
       UserError: it is damaged, or no model that takes texts.
@@ -59,14 +59,10 @@ def read_description(path):
 
 
 def require_texts(description, path):
-    """Checks that a model, and not just a part of one, takes texts.
-
-    Args:
-      description: dict, see `Exportable.description`.
-      path: str, where it is from.
+    """Checks that a description (dict) is of a model that takes texts.
 
     Raises:
-      UserError: it does not.
+      UserError: it is not; names where it is from (path, str).
     """
     if description["kind"] == "preprocessor":
         raise UserError(

@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from bert_tf.features import INPUT_KEYS
 from bert_tf.model.dropout import dropout_states
-from bert_tf.serving.exportable import Exportable, any_size
+from bert_tf.serving.servable import Servable, any_size
 from bert_tf.storage import files
 from bert_tf.weights.loading import variable_names
 from bert_tf.weights.model_folder import CONFIG_FILE, VOCAB_FILE
@@ -22,7 +22,7 @@ HUB_INPUTS = ("input_word_ids", "input_mask", "input_type_ids")
 _ANY_SIZE = any_size(HUB_INPUTS)
 
 
-class HubEncoder(Exportable):
+class HubEncoder(Servable):
     """A BERT encoder as the modules on TensorFlow Hub are.
 
     Called with a dict of HUB_INPUTS to int32 [B, S], any B and any S up to
@@ -93,15 +93,9 @@ class HubEncoder(Exportable):
             key: inputs[name] for key, name in zip(INPUT_KEYS, HUB_INPUTS)
         }
         outputs = self._run(inputs, training=training)
-        return {
-            "pooled_output": outputs["pooled_output"],
-            "default": outputs["pooled_output"],
-            "sequence_output": outputs["sequence_output"],
-            "encoder_outputs": outputs["encoder_outputs"],
-        }
+        return {**outputs, "default": outputs["pooled_output"]}
 
     def description(self):
-        """See Exportable."""
         case = {"do_lower_case": self._is_lower} if self._vocab_file else {}
         return {
             **super().description(),
@@ -112,7 +106,6 @@ class HubEncoder(Exportable):
         }
 
     def asset_files(self):
-        """See Exportable."""
         contents = {
             **super().asset_files(),
             CONFIG_FILE: self.config.to_json_string().encode(),
@@ -122,12 +115,11 @@ class HubEncoder(Exportable):
         return contents
 
     def keep_assets(self, assets):
-        """See Exportable."""
         super().keep_assets(assets)
         self.vocab_file = assets.get(VOCAB_FILE)
 
     def signatures(self):
-        """See Exportable; what the object itself does is traced as well."""
+        """See Servable; what the object itself does is traced as well."""
         for training in (False, True):
             self.__call__.get_concrete_function(_ANY_SIZE, training=training)
 
@@ -146,7 +138,6 @@ class HubEncoder(Exportable):
         }
 
     def samples(self):
-        """See Exportable."""
         shape = (3, min(7, self.max_seq_length))
         count = np.arange(np.prod(shape), dtype=np.int32).reshape(shape)
         mask = np.ones(shape, np.int32)

@@ -4,13 +4,15 @@ B batch, S sequence length
 """
 
 import functools
+import json
 import types
 
+import numpy as np
 import tensorflow as tf
 
 from bert_tf import features
 from bert_tf.features import INPUT_KEYS
-from bert_tf.serving.exportable import SAMPLE_TEXTS, Exportable, any_size
+from bert_tf.formats.saved_model_folder import DESCRIPTION_FILE
 from bert_tf.storage import files
 from bert_tf.text import graph_packing
 from bert_tf.text.graph_tokenizer import TextTokenizer
@@ -20,18 +22,48 @@ from bert_tf.weights.model_folder import CONFIG_FILE, VOCAB_FILE
 
 ANY_TEXTS = tf.TensorSpec([None], tf.string)
 
+# Texts of several lengths and scripts, one of them empty.
+SAMPLE_TEXTS = (
+    "The quick brown fox jumps over the lazy dog.",
+    "",
+    "Naïve café: ΟΔΟΣ, 中文, 한국어 & \U0001f600!",
+)
 
-class Served(Exportable):
+
+class Servable(tf.Module):
+    """Something that `export.export` writes as a SavedModel.
+
+    A subclass sets `kind` (str, for the description) and defines
+
+        signatures  () -> dict, name -> tf.function
+        samples     () -> dict, a signature's name -> dict, an input's name ->
+                    np.ndarray: inputs to compare an export by
+    """
+
+    kind = None
+
+    def description(self):
+        """Returns the dict that goes into the description file."""
+        return {"kind": self.kind}
+
+    def asset_files(self):
+        """Returns the files that go with the model: dict, name -> bytes."""
+        description = json.dumps(self.description(), indent=2, sort_keys=True)
+        return {DESCRIPTION_FILE: f"{description}\n".encode()}
+
+    def keep_assets(self, assets):
+        """Makes these files (dict, name -> Asset) part of what is saved."""
+        self.assets = list(assets.values())
+
+
+class ServedModel(Servable):
     """A model and the functions by which it is called from outside.
 
-    A kind of model is a subclass, which defines
+    A kind of model is a subclass; besides what Servable asks for it may set
 
-        kind            str, for the description
         input_names     names of what `serving_default` takes
         special_tokens  what the vocabulary must have
         call_model      input tensors -> dict of outputs
-        signatures      name -> tf.function, more than those here
-        samples         name -> inputs to compare an export by
     """
 
     input_names = INPUT_KEYS
@@ -81,7 +113,6 @@ class Served(Exportable):
         return self._run(inputs)
 
     def description(self):
-        """See Exportable."""
         return {
             **super().description(),
             "do_lower_case": self.do_lower_case,
@@ -90,7 +121,6 @@ class Served(Exportable):
         }
 
     def asset_files(self):
-        """See Exportable."""
         return {
             **super().asset_files(),
             CONFIG_FILE: self.config.to_json_string().encode(),
@@ -98,7 +128,6 @@ class Served(Exportable):
         }
 
     def signatures(self):
-        """See Exportable."""
         return {
             "serving_default": self._from_pieces(),
             "serving_examples": self._from_examples(),
@@ -131,15 +160,12 @@ class Served(Exportable):
         return serving_examples
 
     def pack(self, texts_a, texts_b=None, *, length=None):
-        """Makes the model's inputs of texts.
+        """Makes the model's inputs, dict of INPUT_KEYS to int32 [B, S].
 
         Args:
           texts_a: string [B].
           texts_b: string [B] or None.
-          length: int or None: S; None: as long as the longest needs.
-
-        Returns:
-          dict of INPUT_KEYS to int32 [B, S].
+          length: int, S; None: as long as the longest needs.
         """
         pieces_b = None if texts_b is None else self.tokenizer.tokenize(texts_b)
         return graph_packing.pack(
@@ -151,7 +177,6 @@ class Served(Exportable):
         )
 
     def samples(self):
-        """See Exportable."""
         inputs = self.pack(tf.constant(SAMPLE_TEXTS))
         inputs = {name: value.numpy() for name, value in inputs.items()}
         whole = self.pack(tf.constant(SAMPLE_TEXTS), length=self.max_seq_length)
@@ -167,3 +192,15 @@ class Served(Exportable):
         return [
             serializer.serialize(dict(zip(INPUT_KEYS, row))) for row in rows
         ]
+
+
+def any_size(names):
+    """Returns dict, name -> TensorSpec, of int32 [B, S], any B and any S."""
+    return {
+        name: tf.TensorSpec([None, None], tf.int32, name=name) for name in names
+    }
+
+
+def as_bytes(texts):
+    """Returns texts (sequence of str) as a signature takes them."""
+    return np.array([text.encode() for text in texts])

@@ -51,12 +51,7 @@ class Converter:
     """Cuts questions up and makes records of them."""
 
     def __init__(self, conversion, tokenizer):
-        """Stores its arguments.
-
-        Args:
-          conversion: Conversion.
-          tokenizer: tokenization.FullTokenizer.
-        """
+        """Stores a Conversion and a tokenization.FullTokenizer."""
         self._conversion = conversion
         self._tokenizer = tokenizer
         self._contexts = windows.ContextTokenizer(tokenizer)
@@ -65,14 +60,9 @@ class Converter:
         )
 
     def questions(self, examples):
-        """Cuts up one example after the other.
+        """Yields the windows.Question of each SquadExample.
 
-        Args:
-          examples: iterable of SquadExample. Those of one context, if they
-            follow each other, share its pieces.
-
-        Yields:
-          windows.Question.
+        Examples of one context that follow each other share its pieces.
         """
         context, tokenized = None, None
         for example in examples:
@@ -96,14 +86,7 @@ class Converter:
         )
 
     def prediction_records(self, examples):
-        """Makes the records to predict from.
-
-        Args:
-          examples: iterable of SquadExample.
-
-        Yields:
-          list of bytes, the records of one example's windows.
-        """
+        """Yields the records (list of bytes) of each SquadExample's windows."""
         unique_ids = itertools.count(FIRST_UNIQUE_ID)
         for question in self.questions(examples):
             yield [
@@ -112,14 +95,7 @@ class Converter:
             ]
 
     def training_records(self, examples):
-        """Makes the records to train on.
-
-        Args:
-          examples: iterable of SquadExample with answers.
-
-        Yields:
-          list of bytes, as from `prediction_records`.
-        """
+        """Does so for examples with answers, which the records have too."""
         unique_ids = itertools.count(FIRST_UNIQUE_ID)
         for example, question in zip(examples, self.questions(examples)):
             first, last = self._answer_span(example, question.tokenized)
@@ -171,9 +147,9 @@ class Converter:
         )
 
     def padding_record(self):
-        """Returns the record (bytes) that fills up a batch; it has no pieces.
+        """Returns the record (bytes) that fills up a batch.
 
-        Its unique id is 0.
+        It has no pieces; its unique id is 0.
         """
         return encoding.encode_example(
             (

@@ -18,7 +18,7 @@ from bert_tf.errors import UserError
 from bert_tf.model import models
 from bert_tf.serving import export, verify_export
 from bert_tf.serving.classifier import Classifier
-from bert_tf.serving.exportable import Exportable
+from bert_tf.serving.servable import Servable
 from bert_tf.tasks.labels import Labels
 from bert_tf.tasks.records.converter import Conversion
 from bert_tf.training import distribution
@@ -30,7 +30,7 @@ YES_NO = Labels("classification", ("0", "1"))
 
 @pytest.fixture(scope="module")
 def tasks(request):
-    return request.path.parent / "testdata" / "golden" / "tasks"
+    return request.path.parents[1] / "testdata" / "golden" / "tasks"
 
 
 @pytest.fixture(scope="module")
@@ -164,7 +164,7 @@ def test_saved_model_cli_runs_from_text(exported):
     assert "Result for output key probabilities:" in done.stdout
 
 
-class _Adder(Exportable):
+class _Adder(Servable):
     """What `export` needs of a model that is served, and no more."""
 
     def __init__(self):
