@@ -65,6 +65,10 @@ class Predictor:
 
     Each takes a list and returns a list in the same order. Inside, texts of
     like length run together, so that there is little padding.
+
+    Raises:
+      UserError: (by every method) the model is of another kind, or does not
+        take such texts.
     """
 
     def __init__(self, signatures, description, vocab_file, label_names):
@@ -97,9 +101,6 @@ class Predictor:
         Args:
           path: str, its folder, or the folder of the numbered ones, of which
             the last is taken.
-
-        Raises:
-          UserError: there is none.
         """
         began = time.monotonic()
         path = find_export(path)
@@ -124,9 +125,6 @@ class Predictor:
           path: str, a folder or a checkpoint in it.
           task: str, what it is for, see `serving.loading.KINDS`.
           given: see `serving.loading.open_served`.
-
-        Raises:
-          UserError: something is missing, or does not fit.
         """
         began = time.monotonic()
         from bert_tf.serving import loading  # It imports TensorFlow.
@@ -152,16 +150,10 @@ class Predictor:
         return self.description["kind"]
 
     def predict(self, texts):
-        """Classifies texts.
-
-        Args:
-          texts: list of str, or of pairs of str.
+        """Classifies texts (list of str, or of pairs of str).
 
         Returns:
           list of Prediction.
-
-        Raises:
-          UserError: the model is no classifier.
         """
         self._require("classifier", "predict")
         is_pair = self.description["is_pair"]
@@ -177,18 +169,10 @@ class Predictor:
         ]
 
     def answer(self, questions, contexts):
-        """Answers questions from texts.
-
-        Args:
-          questions: list of str.
-          contexts: list of as many str.
+        """Answers questions (list of str) from as many contexts (list of str).
 
         Returns:
           list of Answer.
-
-        Raises:
-          UserError: the model does not answer questions, or there is not a
-            context for each.
         """
         self._require("question_answering", "answer")
         questions, contexts = _as_texts(questions), _as_texts(contexts)
@@ -218,9 +202,6 @@ class Predictor:
         Returns:
           list, for each text a list, for each of its masks a list of Filling,
           the most probable first.
-
-        Raises:
-          UserError: the model is no masked language model.
         """
         self._require("masked_lm", "fill_mask")
         return [
@@ -244,9 +225,6 @@ class Predictor:
 
         Returns:
           float32 np.ndarray [len(texts), hidden_size].
-
-        Raises:
-          UserError: the model is no encoder; there is no such pooling.
         """
         # It imports TensorFlow.
         from bert_tf.extraction.encoder_vectors import pool, require_pooling
@@ -285,10 +263,10 @@ class Predictor:
         return ids, num_first
 
     def _run_packed(self, packed, name, reduce=None):
-        """Returns the rows of an output (name, str) for what `pack` returned.
+        """Runs what `pack` returned; returns the rows of an output (name, str).
 
-        With `reduce`, a function of the output [B, S, ...] and input_mask
-        [B, S], the rows are what that makes of them.
+        `reduce`: function of the output [B, S, ...] and input_mask [B, S], by
+        which the rows are made; or None.
         """
         call = self._signatures["serving_default"]
         names = self.description["input_names"]
@@ -303,8 +281,7 @@ class Predictor:
     def _run_texts(self, **texts):
         """Runs texts: an input's name -> list of str.
 
-        Returns:
-          list of dict, an output's name -> np.ndarray, in order.
+        Returns a list of dict, an output's name -> np.ndarray, in order.
         """
         call = self._signatures["serving_text"]
 
@@ -332,7 +309,11 @@ def _as_pair(text, is_pair=None):
     """
     if isinstance(text, str):
         pair = text, None
-    elif _are_two_texts(text):
+    elif (
+        isinstance(text, (tuple, list))
+        and len(text) == 2
+        and all(isinstance(part, str) for part in text)
+    ):
         pair = tuple(text)
     else:
         raise UserError(f"{text!r} is neither a text nor a pair of texts.")
@@ -343,14 +324,6 @@ def _as_pair(text, is_pair=None):
             f"{shapes[not is_pair]}."
         )
     return pair
-
-
-def _are_two_texts(value):
-    return (
-        isinstance(value, (tuple, list))
-        and len(value) == 2
-        and all(isinstance(part, str) for part in value)
-    )
 
 
 def _as_texts(texts):

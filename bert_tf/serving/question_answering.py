@@ -102,14 +102,7 @@ class QuestionAnswering(ServedModel):
         return {**super().signatures(), "serving_text": serving_text}
 
     def answer(self, questions, contexts):
-        """Answers questions.
-
-        Args:
-          questions: string [B].
-          contexts: string [B].
-
-        Returns:
-          dict of what the class names.
+        """Answers questions from contexts, string [B] both: see the class.
 
         Raises:
           InvalidArgumentError: there are not as many contexts as questions, or

@@ -128,9 +128,18 @@ class ServedModel(Servable):
         }
 
     def signatures(self):
+        spec = features.parse_spec(self._record_features)
+
+        @tf.function(input_signature=[ANY_TEXTS])
+        def serving_examples(examples):
+            parsed = tf.io.parse_example(examples, spec)
+            return self.call_model(
+                {k: tf.cast(value, tf.int32) for k, value in parsed.items()}
+            )
+
         return {
             "serving_default": self._from_pieces(),
-            "serving_examples": self._from_examples(),
+            "serving_examples": serving_examples,
         }
 
     def _from_pieces(self):
@@ -143,21 +152,6 @@ class ServedModel(Servable):
         return serving_default.get_concrete_function(
             **any_size(self.input_names)
         )
-
-    def _from_examples(self):
-        @tf.function(input_signature=[ANY_TEXTS])
-        def serving_examples(examples):
-            parsed = tf.io.parse_example(
-                examples, features.parse_spec(self._record_features)
-            )
-            return self.call_model(
-                {
-                    name: tf.cast(value, tf.int32)
-                    for name, value in parsed.items()
-                }
-            )
-
-        return serving_examples
 
     def pack(self, texts_a, texts_b=None, *, length=None):
         """Makes the model's inputs, dict of INPUT_KEYS to int32 [B, S].
@@ -177,21 +171,18 @@ class ServedModel(Servable):
         )
 
     def samples(self):
-        inputs = self.pack(tf.constant(SAMPLE_TEXTS))
-        inputs = {name: value.numpy() for name, value in inputs.items()}
-        whole = self.pack(tf.constant(SAMPLE_TEXTS), length=self.max_seq_length)
-        return {
-            "serving_default": inputs,
-            "serving_examples": {"examples": self._records(whole)},
-        }
-
-    def _records(self, inputs):
-        """Returns dict of INPUT_KEYS to int32 [B, S] as a list of B records."""
+        texts = tf.constant(SAMPLE_TEXTS)
+        inputs = self.pack(texts)
+        whole = self.pack(texts, length=self.max_seq_length)
+        rows = zip(*(whole[name].numpy() for name in INPUT_KEYS))
         serializer = features.ExampleSerializer(self._record_features)
-        rows = zip(*(inputs[name].numpy() for name in INPUT_KEYS))
-        return [
+        records = [
             serializer.serialize(dict(zip(INPUT_KEYS, row))) for row in rows
         ]
+        return {
+            "serving_default": {k: v.numpy() for k, v in inputs.items()},
+            "serving_examples": {"examples": records},
+        }
 
 
 def any_size(names):

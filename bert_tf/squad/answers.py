@@ -35,9 +35,8 @@ class BestAnswer(typing.NamedTuple):
     `text`: str, the best one that is not empty; empty where there is none.
     `start_char`: int, the character of Context.text where it begins; None for
     a text that is not from the context. `probability`: float, among the n best.
-    `null_probability`: float, that of no answer; None for SQuAD 1.1.
-    `null_odds`: float, the score of no answer less that of `text`; None for
-    SQuAD 1.1.
+    `null_probability`: float, that of no answer. `null_odds`: float, the score
+    of no answer less that of `text`. The last two are None for SQuAD 1.1.
     """
 
     text: str
@@ -94,13 +93,7 @@ def softmax(scores):
 
 
 def best_answer(entries, probabilities, context, null_logits):
-    """Picks the BestAnswer from the n best.
-
-    Args:
-      entries: list, see `n_best`.
-      probabilities: list of float, theirs.
-      context: final_text.ReadContext.
-      null_logits: pair of float, those of no answer; None for SQuAD 1.1.
+    """Picks the BestAnswer from entries, see `n_best`, and their probabilities.
 
     Source: `write_predictions` in run_squad.py (2018), which crashed where no
       answer is the only entry; here its `null_odds` is then 0.
@@ -145,14 +138,9 @@ class AnswerWriter:
         do_lower_case=True,
         version_2_with_negative=False,
     ):
-        """Stores its arguments.
+        """Stores its arguments; see `candidates.choose` for the numbers.
 
-        Args:
-          folder: str, where the files go; it exists.
-          n_best_size: int, at least 1.
-          max_answer_length: int, at least 1, pieces.
-          do_lower_case: bool.
-          version_2_with_negative: bool, whether there may be no answer.
+        `folder`: str, where the files go; it exists.
         """
         self.answers = {}
         self._folder = folder

@@ -40,12 +40,7 @@ class Candidates:
     null_logits: list | None
 
     def of(self, question):
-        """Yields one question's (int) candidates, best first.
-
-        Yields:
-          (start_piece, end_piece, start_logit, end_logit): int, int, float,
-          float.
-        """
+        """Yields a question's (int) candidates as tuples, best first."""
         stop = self.bounds[question + 1]
         for begin in range(self.bounds[question], stop, _BLOCK):
             block = slice(begin, min(begin + _BLOCK, stop))
@@ -74,8 +69,8 @@ def choose(
 
     Args:
       questions: sequence of Q windows.Question.
-      start_logits: float32 [W, S], for the windows of all questions in order.
-      end_logits: float32 [W, S].
+      start_logits, end_logits: float32 [W, S], for the windows of all
+        questions in order.
       n_best_size: int, at least 1.
       max_answer_length: int, at least 1, pieces.
       version_2_with_negative: bool, whether "no answer" is a candidate too.

@@ -19,10 +19,8 @@ FIRST_UNIQUE_ID = 1_000_000_000
 class Conversion:
     """What questions become: all that records depend on but the questions.
 
-    `vocab_file`: str. `do_lower_case`: bool. The rest are flags, int.
-
-    Raises:
-      UserError: a length leaves no room.
+    `vocab_file`: str. `do_lower_case`: bool. The rest are flags, int; they are
+    refused if a length leaves no room.
     """
 
     vocab_file: str
@@ -37,11 +35,7 @@ class Conversion:
         )
 
     def new_converter(self):
-        """Returns a Converter.
-
-        Raises:
-          UserError: the vocabulary cannot be read, or lacks a special token.
-        """
+        """Returns a Converter; refuses a vocabulary that cannot be used."""
         return Converter(
             self, new_tokenizer(self.vocab_file, self.do_lower_case)
         )
@@ -170,9 +164,6 @@ def write_records(path, records_of_questions, *, padding=None, batch_size=1):
 
     Returns:
       int, how many were written without padding.
-
-    Raises:
-      UserError: the file cannot be written.
 
     Source: `FeatureWriter` in run_squad.py (2018).
     """

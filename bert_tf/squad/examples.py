@@ -96,18 +96,13 @@ def read_dataset(input_file):
     held = json_files.parse(input_file, files.read_text(input_file))
     articles = _entry(held, "data", list, input_file)
     num_questions = 0
-    for i, article in enumerate(articles):
-        place = input_file, f"data[{i}]"
-        for j, paragraph in enumerate(
-            _entry(article, "paragraphs", list, *place)
-        ):
-            place = input_file, f"data[{i}].paragraphs[{j}]"
-            _entry(paragraph, "context", str, *place)
-            for k, qa in enumerate(_entry(paragraph, "qas", list, *place)):
-                question = input_file, f"data[{i}].paragraphs[{j}].qas[{k}]"
-                _entry(qa, "id", str, *question)
-                _entry(qa, "question", str, *question)
-                num_questions += 1
+    for keys, paragraph in _paragraphs(articles, input_file):
+        place = input_file, keys
+        _entry(paragraph, "context", str, *place)
+        for i, qa in enumerate(_entry(paragraph, "qas", list, *place)):
+            for key in ("id", "question"):
+                _entry(qa, key, str, input_file, f"{keys}.qas[{i}]")
+            num_questions += 1
     if not num_questions:
         raise UserError(f"{input_file} holds no question.")
     return articles
@@ -148,7 +143,7 @@ def make_examples(
       an id, or took another place, where an answer lay outside of its context.
     """
     examples, skipped, ids = [], [], collections.Counter()
-    for keys, paragraph in _paragraphs(articles):
+    for keys, paragraph in _paragraphs(articles, input_file):
         context = Context(paragraph["context"])
         for number, qa in enumerate(paragraph["qas"]):
             ids[qa["id"]] += 1
@@ -168,10 +163,12 @@ def make_examples(
     return examples
 
 
-def _paragraphs(articles):
+def _paragraphs(articles, input_file):
     """Yields where each paragraph stands (str), and the paragraph."""
     for i, article in enumerate(articles):
-        for j, paragraph in enumerate(article["paragraphs"]):
+        place = input_file, f"data[{i}]"
+        paragraphs = _entry(article, "paragraphs", list, *place)
+        for j, paragraph in enumerate(paragraphs):
             yield f"data[{i}].paragraphs[{j}]", paragraph
 
 

@@ -175,7 +175,7 @@ class ReadContext:
         return self.tokenized.piece_to_word.tolist()
 
     def span(self, first_piece, last_piece):
-        """Finds what the pieces from the first (int) to the last, included, are.
+        """Finds what the pieces from the first to the last (int) stand for.
 
         Returns the span (pair of int, its end excluded) of `text`: what
         `get_final_text` cuts from the words in which the pieces are.

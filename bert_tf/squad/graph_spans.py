@@ -167,15 +167,10 @@ class Spans:
         )
 
     def _first_occurrences(self, begins, starts, lengths):
-        """Finds where texts of letters first occur.
+        """Finds where texts of letters first occur: int32 [N].
 
-        Args:
-          begins: int32 [N], the letter from which on to look.
-          starts: int32 [N], the first letter of the text, not before.
-          lengths: int32 [N], its letters, at least 1.
-
-        Returns:
-          int32 [N], from `begins` to `starts`.
+        Texts go from `starts` and have `lengths` letters, at least 1; they are
+        sought from `begins` on, which are not after `starts`. All are int32 [N].
         """
         code_points, is_first = self._code_points, self._is_first
         tried = tf.ragged.range(begins, starts)

@@ -43,15 +43,12 @@ class Plan(NamedTuple):
 
 
 def plan(num_pieces, window_lengths, doc_stride):
-    """Cuts contexts into windows, see `plan_windows` in squad.windows.
+    """Returns the Plan that cuts contexts, as squad.windows.plan_windows does.
 
     Args:
       num_pieces: int32 [B], of each context; one without pieces has no window.
       window_lengths: int32 [B], at least 1, the pieces that there is room for.
       doc_stride: int, at least 1.
-
-    Returns:
-      Plan.
     """
     steps = tf.minimum(window_lengths, doc_stride)
     beyond = tf.maximum(num_pieces - window_lengths, 0)
@@ -146,15 +143,9 @@ def _look_up(rows, places, is_there):
 def _is_max_context(planned, places, is_inside, first_pieces, num_pieces):
     """Marks where no other window has more context around a piece.
 
-    Args:
-      planned: Plan.
-      places: int32 [W, S], which of its window's pieces stands there.
-      is_inside: bool [W, S], whether there is one.
-      first_pieces: int32 [W], see Windows.
-      num_pieces: int32 [], of all contexts.
-
-    Returns:
-      bool [W, S]; of equally good windows the first counts.
+    `places`: int32 [W, S], which of its window's pieces stands there, where
+    `is_inside`, bool [W, S]. `num_pieces`: int32 [], of all contexts. Returns
+    bool [W, S]; of equally good windows the first counts.
 
     Source: `_check_is_max_context` in run_squad.py (2018).
     """

@@ -100,10 +100,7 @@ class ContextTokenizer:
 
 
 def require_room(max_seq_length, max_query_length, doc_stride):
-    """Checks that every window has room, and that windows move on.
-
-    Raises:
-      UserError: a number is too small.
+    """Refuses sizes (int) that leave no room for the context or do not move on.
 
     Source: `validate_flags_or_throw` in run_squad.py (2018), which did not look
       at the stride; where this was not called, it looped for ever.
@@ -201,11 +198,10 @@ def improve_answer_span(pieces, first_piece, last_piece, answer_pieces):
 
 
 def answer_positions(window, is_impossible, first_piece, last_piece):
-    """Places an answer, whose pieces are counted in the context, in a window.
+    """Returns an answer's first and last position (int) in the sequence.
 
-    Returns:
-      pair of int, the positions in the sequence; 0 and 0, those of [CLS],
-      where there is no answer or it is not wholly in the window.
+    Both are 0, that of [CLS], where there is no answer or it is not wholly in
+    the Window. Pieces are counted in the context.
 
     Source: `convert_examples_to_features` in run_squad.py (2018).
     """

@@ -22,7 +22,7 @@ from bert_tf.serving.servable import Servable
 from bert_tf.tasks.labels import Labels
 from bert_tf.tasks.records.converter import Conversion
 from bert_tf.training import distribution
-from bert_tf.training.classification import Job
+from bert_tf.training.classification import ClassifierJob
 from bert_tf.weights.loading import load_checkpoint, variable_names
 
 YES_NO = Labels("classification", ("0", "1"))
@@ -243,7 +243,7 @@ def test_trained_model_has_the_weights_of_all_devices(tasks, tmp_path):
     config = BertConfig.from_json_file(str(tasks / "bert_config.json"))
     conversion = Conversion(YES_NO, 40, str(tasks / "vocab.txt"), True)
     strategy = distribution.build_strategy()
-    job = Job(
+    job = ClassifierJob(
         config=config,
         labels=YES_NO,
         record_features=conversion.features(),
