@@ -43,10 +43,6 @@ def define_export_dir():
 def check(do_export, export_dir):
     """Checks that there is somewhere to export to, and a reason to.
 
-    Args:
-      do_export: bool, the flag.
-      export_dir: str or None, the flag.
-
     Raises:
       UserError: only one is given, the folder is not on this machine, or
         nothing can be written there.

@@ -68,7 +68,8 @@ def answer_lines(predictor, lines, out, *, is_json, pooling="mean"):
     """Answers each line by one.
 
     As many as wait are answered together; one that comes alone is answered at
-    once.
+    once. A line that the model does not take is answered by an object with
+    `error`.
 
     Args:
       predictor: predictor.Predictor.
@@ -78,8 +79,7 @@ def answer_lines(predictor, lines, out, *, is_json, pooling="mean"):
       pooling: str, see `Predictor.embed`.
 
     Returns:
-      int, how many lines are not what the model takes. The answer to such a
-      line is an object with `error`.
+      int, how many lines have such an answer.
     """
     names, least = _fields_of(predictor)
     num_wrong = 0

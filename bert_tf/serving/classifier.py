@@ -25,14 +25,11 @@ class Classifier(ServedModel):
     kind = "classifier"
 
     def __init__(self, model, config, *, labels, is_pair, **others):
-        """Stores its arguments.
+        """Stores a `models.classifier_model` and the rest, see ServedModel.
 
         Args:
-          model: tf_keras.Model, see `models.classifier_model`.
-          config: BertConfig.
           labels: tasks.labels.Labels.
-          is_pair: bool, whether an example is two texts.
-          others: see ServedModel.
+          is_pair: bool, whether an example is two texts; None if not known.
         """
         super().__init__(model, config, **others)
         self.labels = labels

@@ -8,13 +8,9 @@ from bert_tf.storage import json_files
 
 
 def find_export(path):
-    """Finds a SavedModel that this project exported.
+    """Finds the folder (str) of a SavedModel that this project exported.
 
-    Args:
-      path: str, its folder, or the folder of the numbered ones.
-
-    Returns:
-      str, its folder; of numbered ones the last.
+    `path`: str, that folder, or one of numbered ones, of which the last counts.
 
     Raises:
       UserError: there is none.
@@ -39,13 +35,7 @@ def find_export(path):
 
 
 def read_description(path):
-    """Reads what an export says of itself.
-
-    Args:
-      path: str, its folder, see `find_export`.
-
-    Returns:
-      dict, see `Servable.description`.
+    """Returns what an export, see `find_export`, says of itself (dict).
 
     Raises:
       UserError: it is damaged, or no model that takes texts.

@@ -55,11 +55,6 @@ class HubPreprocessor(Servable):
     def __init__(self, *, vocab_file, do_lower_case, max_seq_length):
         """Makes the tokenizer.
 
-        Args:
-          vocab_file: str.
-          do_lower_case: bool.
-          max_seq_length: int, at least 3.
-
         Raises:
           UserError: the vocabulary cannot be read or lacks a special token, or
             there is no room for pieces.

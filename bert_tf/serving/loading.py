@@ -147,7 +147,7 @@ KINDS = {
 
 
 def open_export(path):
-    """Opens a SavedModel (path, str: its folder).
+    """Opens the folder of a SavedModel.
 
     Returns:
       dict, a signature's name -> see `as_arrays`.

@@ -32,16 +32,10 @@ class ServedMaskedLM(ServedModel):
     special_tokens = (*ServedModel.special_tokens, MASK)
 
     def __init__(self, model, config, *, top_k=5, **others):
-        """Stores its arguments.
-
-        Args:
-          model: tf_keras.Model, see `models.pretraining_model`.
-          config: BertConfig.
-          top_k: int, K.
-          others: see ServedModel.
+        """Stores a `models.pretraining_model` and the rest, see ServedModel.
 
         Raises:
-          UserError: `top_k` is more than V; and see ServedModel.
+          UserError: `top_k`, K, is more than V; and see ServedModel.
         """
         if top_k > config.vocab_size:
             raise UserError(

@@ -53,11 +53,9 @@ class QuestionAnswering(ServedModel):
         null_score_diff_threshold=0.0,
         **others,
     ):
-        """Stores its arguments, most of them flags of run_squad.py.
+        """Stores a `models.question_answering_model` and more, see ServedModel.
 
         Args:
-          model: tf_keras.Model, see `models.question_answering_model`.
-          config: BertConfig.
           max_query_length: int, pieces; the rest of a question is cut off.
           doc_stride: int, pieces from one window's start to the next one's.
           n_best_size: int.
@@ -65,7 +63,6 @@ class QuestionAnswering(ServedModel):
           version_2_with_negative: bool, whether there may be no answer.
           null_score_diff_threshold: float; there is no answer where its score
             is higher by more than this. Without a meaning for version 1.
-          others: see ServedModel.
 
         Raises:
           UserError: a number is too small; and see ServedModel.

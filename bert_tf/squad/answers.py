@@ -49,11 +49,9 @@ class BestAnswer(typing.NamedTuple):
 def n_best(chosen, context, n_best_size, null_logits):
     """Lists the best texts for one question, each once.
 
-    Args:
-      chosen: iterable of what Candidates.of yields.
-      context: final_text.ReadContext.
-      n_best_size: int.
-      null_logits: pair of float, those of no answer; None for SQuAD 1.1.
+    `chosen`: iterable of what Candidates.of yields. `context`:
+    final_text.ReadContext. `null_logits`: pair of float, those of no answer;
+    None for SQuAD 1.1.
 
     Returns:
       list of (text, start_logit, end_logit, span_start): str, empty for no
@@ -124,7 +122,8 @@ class AnswerWriter:
         predictions, paths = writer.finish(threshold)
 
     Attribute: `answers`, dict, id -> BestAnswer. Of several questions with one
-    id the last counts, at the place of the first.
+    id the last counts, at the place of the first. A file that cannot be written
+    is a UserError.
 
     Source: `write_predictions` in run_squad.py (2018).
     """
@@ -171,7 +170,7 @@ class AnswerWriter:
             questions in order.
 
         Raises:
-          UserError: a logit is not finite, or the file cannot be written.
+          UserError: a logit is not finite.
         """
         chosen = candidates.choose(
             questions,
@@ -221,9 +220,6 @@ class AnswerWriter:
 
         Returns:
           pair: dict, id -> predicted text; list of str, the paths of all files.
-
-        Raises:
-          UserError: a file cannot be written.
         """
         decided = {
             key: _decide(answer, null_score_diff_threshold)

@@ -55,17 +55,11 @@ def _take(columns, at):
 def choose(
     windows, start_logits, end_logits, *, n_best_size, max_answer_length
 ):
-    """Chooses and sorts the candidates, as squad.candidates does.
+    """Chooses and sorts the Candidates, as squad.candidates does.
 
-    Args:
-      windows: graph_windows.Windows.
-      start_logits, end_logits: float32 [W, S].
-      n_best_size: int, at least 1.
-      max_answer_length: int, at least 1, pieces.
-
-    Returns:
-      Candidates. Equally good ones of a question stand in the order of the
-      windows, then of the starts' ranks, then of the ends'.
+    Equally good ones of a question stand in the order of the windows, then of
+    the starts' ranks, then of the ends'. `windows`: graph_windows.Windows.
+    `start_logits`, `end_logits`: float32 [W, S].
 
     Source: `write_predictions` in run_squad.py (2018).
     """
@@ -117,12 +111,7 @@ def find_texts(candidates, spans, num_questions, n_best_size):
 
     They are found in rounds: each looks at the next candidates of the questions
     that have fewer than `n_best_size` texts. So there may be more in the end.
-
-    Args:
-      candidates: Candidates.
-      spans: graph_spans.Spans.
-      num_questions: int32 [], B.
-      n_best_size: int.
+    `spans`: graph_spans.Spans. `num_questions`: int32 [], B.
 
     Source: `write_predictions` in run_squad.py (2018).
     """
@@ -210,25 +199,26 @@ def best_answers(
 
     Source: `write_predictions` in run_squad.py (2018).
     """
-    no_answer = NO_CANDIDATE if null_scores is None else ""
-    kept = _take(
-        found, _among_the_best(found, num_questions, n_best_size, null_scores)
-    )
-    probabilities, null_probabilities = _softmax(
-        kept, num_questions, null_scores
-    )
+    counts = _count(found.questions, num_questions)
+    is_version_1 = null_scores is None
+    if is_version_1:
+        # No answer is then never among the best. It has all of the probability
+        # where there is no text.
+        never = tf.constant(-np.inf, tf.float64)
+        null_scores = tf.where(counts > 0, never, 0.0)
+    kept = _take(found, _among_the_best(found, n_best_size, null_scores))
+    probabilities, null_probabilities = _softmax(kept, null_scores)
     counts = _count(kept.questions, num_questions)
     first = tf.cumsum(counts, exclusive=True)
     best = Texts(*(tf.gather(_padded(column), first) for column in kept))
-    has_text = counts > 0
-    if null_scores is not None:
-        odds = null_scores - best.start_logits - best.end_logits
-        has_text &= odds <= threshold
+    odds = null_scores - best.start_logits - best.end_logits
+    has_text = (counts > 0) & (odds <= threshold)
     probability = tf.where(
         has_text, tf.gather(_padded(probabilities), first), null_probabilities
     )
-    if null_scores is None:
+    if is_version_1:
         null_probabilities = tf.zeros_like(null_probabilities)
+    no_answer = NO_CANDIDATE if is_version_1 else ""
     return {
         "answer": tf.where(has_text, best.texts, no_answer),
         "start_char": tf.where(has_text, best.start_chars, 0),
@@ -238,20 +228,19 @@ def best_answers(
     }
 
 
-def _among_the_best(found, num_questions, n_best_size, null_scores):
+def _among_the_best(found, n_best_size, null_scores):
     """Returns int64, which of Texts are among the n best of their question."""
+    num_questions = tf.size(null_scores)
     ranks = _ranks(found.questions, num_questions)
-    sizes = tf.fill([num_questions], n_best_size)
-    if null_scores is not None:
-        # If no answer is among the n best, it takes the place of the last of
-        # them; otherwise it is one more.
-        scores = found.start_logits + found.end_logits
-        is_before = scores >= tf.gather(null_scores, found.questions)
-        is_before &= ranks < n_best_size
-        num_before = tf.math.unsorted_segment_sum(
-            tf.cast(is_before, tf.int32), found.questions, num_questions
-        )
-        sizes = tf.where(num_before < n_best_size, n_best_size - 1, sizes)
+    # If no answer is among the n best, it takes the place of the last of them;
+    # otherwise it is one more.
+    scores = found.start_logits + found.end_logits
+    is_before = scores >= tf.gather(null_scores, found.questions)
+    is_before &= ranks < n_best_size
+    num_before = tf.math.unsorted_segment_sum(
+        tf.cast(is_before, tf.int32), found.questions, num_questions
+    )
+    sizes = tf.where(num_before < n_best_size, n_best_size - 1, n_best_size)
     return tf.where(ranks < tf.gather(sizes, found.questions))[:, 0]
 
 
@@ -260,20 +249,14 @@ def _padded(column):
     return tf.concat([column, tf.zeros([1], column.dtype)], axis=0)
 
 
-def _softmax(kept, num_questions, null_scores):
-    """Makes probabilities of each question's scores.
+def _softmax(kept, null_scores):
+    """Makes probabilities of each question's scores and that of no answer.
 
-    `null_scores`: float64 [B], one more score a question; or None. Returns a
-    pair of float64: [U]; and [B], without `null_scores` 1 for a question that
-    has no text, else 0.
+    Returns a pair of float64: [U], of Texts; and [B], of `null_scores`.
     """
-    questions = kept.questions
+    questions, num_questions = kept.questions, tf.size(null_scores)
     scores = kept.start_logits + kept.end_logits
     greatest = tf.math.unsorted_segment_max(scores, questions, num_questions)
-    if null_scores is None:
-        has_text = _count(questions, num_questions) > 0
-        lowest = tf.constant(-np.inf, tf.float64)
-        null_scores = tf.where(has_text, lowest, 0.0)
     greatest = tf.maximum(greatest, null_scores)
     powers = tf.exp(scores - tf.gather(greatest, questions))
     null_powers = tf.exp(null_scores - greatest)

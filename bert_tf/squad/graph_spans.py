@@ -169,8 +169,8 @@ class Spans:
     def _first_occurrences(self, begins, starts, lengths):
         """Finds where texts of letters first occur: int32 [N].
 
-        Texts go from `starts` and have `lengths` letters, at least 1; they are
-        sought from `begins` on, which are not after `starts`. All are int32 [N].
+        Texts go from `starts` and have `lengths` letters, at least 1. They are
+        sought from `begins` on, which are not after `starts`. All: int32 [N].
         """
         code_points, is_first = self._code_points, self._is_first
         tried = tf.ragged.range(begins, starts)

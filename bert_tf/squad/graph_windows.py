@@ -72,18 +72,14 @@ def cut(
     max_query_length,
     doc_stride,
 ):
-    """Makes windows of contexts.
+    """Makes the Windows of contexts.
 
     Args:
-      question_ids: int32 [B, (pieces)].
-      context_ids: int32 [B, (pieces)].
+      question_ids, context_ids: int32 [B, (pieces)].
       special_ids: pair of int, the ids of [CLS] and [SEP].
       max_seq_length: int, S, more than `max_query_length` and 3.
       max_query_length: int; the rest of a question is cut off.
       doc_stride: int, at least 1.
-
-    Returns:
-      Windows.
 
     Source: `convert_examples_to_features` in run_squad.py (2018).
     """

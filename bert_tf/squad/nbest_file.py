@@ -7,14 +7,9 @@ from bert_tf.storage import files
 
 
 def spell(entries, probabilities):
-    """Spells a question's n best as json.dumps(..., indent=4) does.
+    """Spells a question's n best, see answers.n_best, as json.dumps(indent=4).
 
-    Args:
-      entries: list of (text, start_logit, end_logit, ...), see answers.n_best.
-      probabilities: list of float, theirs.
-
-    Returns:
-      str, ASCII: the value in the outermost object of the file.
+    Returns the value (str, ASCII) in the outermost object of the file.
     """
     # With `indent`, json itself takes several times as long.
     spelled = _SpelledNumbers()

@@ -123,15 +123,10 @@ def score_thresholds(dataset, best_texts, null_odds):
 
 
 def find_best_threshold(dataset, thresholds, null_odds):
-    """Finds the --null_score_diff_threshold with the best F1.
+    """Picks the --null_score_diff_threshold (float) with the best F1.
 
-    Args:
-      dataset, null_odds: see `score_thresholds`.
-      thresholds: what it returned.
-
-    Returns:
-      float; below all null odds if no answer at all is best, for which the
-      evaluator has no threshold.
+    It is below all null odds if no answer at all is best, for which the
+    evaluator has no threshold. `thresholds`: from `score_thresholds`.
     """
     asked = [qa for qa in _questions(dataset) if qa["id"] in null_odds]
     num_impossible = sum(not qa["answers"] for qa in asked)

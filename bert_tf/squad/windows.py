@@ -183,9 +183,6 @@ def improve_answer_span(pieces, first_piece, last_piece, answer_pieces):
       first_piece, last_piece: int, of the answer's words.
       answer_pieces: list of str, of the answer's text.
 
-    Returns:
-      pair of int, the new first and last piece.
-
     Source: `_improve_answer_span` in run_squad.py (2018), which tried every
       span; only those as long as the answer can match.
     """
