@@ -163,10 +163,9 @@ def _answer(predictor, rows, pooling):
     """Returns an answer, as JSON has it, for each row of texts."""
     if predictor.kind == "classifier":
         pairs = [row[0] if len(row) == 1 else tuple(row) for row in rows]
-        return [answer._asdict() for answer in predictor.predict(pairs)]
+        return [found._asdict() for found in predictor.predict(pairs)]
     if predictor.kind == "question_answering":
-        answers = predictor.answer(*zip(*rows))
-        return [answer._asdict() for answer in answers]
+        return [found._asdict() for found in predictor.answer(*zip(*rows))]
     texts = [row[0] for row in rows]
     if predictor.kind == "masked_lm":
         return [

@@ -34,9 +34,9 @@ class HubEncoder(Servable):
         encoder_outputs: list of float32 [B, S, D], one a layer.
 
     With `training=True`, which hub.KerasLayer passes on when it is trainable,
-    dropout acts at the configuration's rates. Its random states are saved as
-    they are, so that each loading draws the same masks in the same order; under
-    a tf.distribute strategy that is so of each replica.
+    dropout acts at the configuration's rates. Its random states are saved, so
+    that whoever loads the export draws the same masks in the same order; under
+    a tf.distribute strategy each replica does.
 
     The signature `serving_default` takes the same inputs by name; there
     `encoder_outputs_0`, `encoder_outputs_1`, ... stand for the list.
@@ -67,7 +67,7 @@ class HubEncoder(Servable):
           config: BertConfig.
           vocab_file: str, or None where it is not known.
           do_lower_case: bool, given with a vocabulary.
-          max_seq_length: int, S at most for whoever asks the description; by
+          max_seq_length: int, S at most, as the description says it; by
             default as long as the model goes.
         """
         super().__init__()
@@ -76,7 +76,7 @@ class HubEncoder(Servable):
         self._is_lower = do_lower_case
         self.max_seq_length = max_seq_length or config.max_position_embeddings
         # Variables, and not the encoder: tf_keras would add functions of its
-        # own for each layer to an export. The lambda hides it.
+        # own for each layer to an export. The lambda hides it from tf.Module.
         self._run = lambda *args, **kwargs: encoder(*args, **kwargs)
         self.variables = list(encoder.variables)
         self.trainable_variables = list(encoder.trainable_variables)
@@ -93,7 +93,12 @@ class HubEncoder(Servable):
             key: inputs[name] for key, name in zip(INPUT_KEYS, HUB_INPUTS)
         }
         outputs = self._run(inputs, training=training)
-        return {**outputs, "default": outputs["pooled_output"]}
+        return {
+            "pooled_output": outputs["pooled_output"],
+            "default": outputs["pooled_output"],
+            "sequence_output": outputs["sequence_output"],
+            "encoder_outputs": outputs["encoder_outputs"],
+        }
 
     def description(self):
         case = {"do_lower_case": self._is_lower} if self._vocab_file else {}

@@ -154,8 +154,8 @@ class _Pack(tf.Module):
     def __init__(self, vocab, seq_length):
         super().__init__()
         self._special_ids = vocab["[CLS]"], vocab["[SEP]"]
-        # A signature for each rank, in one function with this default: it
-        # cannot be in the method's own line, hence no method.
+        # Made here and not as a method: `seq_length` of this object is the
+        # default of the function that is saved.
         pack = self.pack
 
         @tf.function

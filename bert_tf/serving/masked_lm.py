@@ -72,7 +72,7 @@ class ServedMaskedLM(ServedModel):
             inputs = self.pack(text)
             logits = self.call_model(inputs)["masked_lm_logits"]
             most = tf.math.top_k(tf.nn.softmax(logits), self.top_k)
-            # [CLS], at 0, is never masked: these rows fill up.
+            # Position 0, [CLS], is never masked: such a row only fills up.
             is_mask = inputs[_POSITIONS][:, :, tf.newaxis] > 0
             words = tf.gather(self._pieces, most.indices)
             return {

@@ -87,7 +87,7 @@ class ServedModel(Servable):
         super().__init__()
         vocab = load_vocab(vocab_file)
         require_special_tokens(vocab, vocab_file, self.special_tokens)
-        # Read-only, and so no dict that tf.Module would save.
+        # Read-only: tf.Module would save a plain dict.
         self.vocab = types.MappingProxyType(vocab)
         # Its variables, and not the model: tf_keras would add functions of its
         # own for each layer to an export.

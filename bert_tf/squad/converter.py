@@ -130,27 +130,21 @@ class Converter:
             *question.tokenized.ids[start:end],
             self._sep,
         ]
+        return self._encode(unique_id, input_ids, window.offset, entries)
+
+    def _encode(self, unique_id, input_ids, num_first, entries=()):
+        length = self._conversion.max_seq_length
         return encoding.encode_example(
             (
                 encoding.number_entry("unique_ids", unique_id),
-                *encoding.text_entries(
-                    input_ids, window.offset, self._conversion.max_seq_length
-                ),
+                *encoding.text_entries(input_ids, num_first, length),
                 *entries,
             )
         )
 
     def padding_record(self):
-        """Returns the record (bytes) that fills up a batch.
-
-        It has no pieces; its unique id is 0.
-        """
-        return encoding.encode_example(
-            (
-                encoding.number_entry("unique_ids", 0),
-                *encoding.text_entries([], 0, self._conversion.max_seq_length),
-            )
-        )
+        """Returns the record (bytes), without pieces, that fills up a batch."""
+        return self._encode(0, [], 0)
 
 
 def write_records(path, records_of_questions, *, padding=None, batch_size=1):

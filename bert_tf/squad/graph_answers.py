@@ -182,7 +182,7 @@ def best_answers(
     """Picks the answers.
 
     Args:
-      found: Texts, at least `n_best_size` a question if there are so many.
+      found: Texts, at least `n_best_size` a question, or all there are.
       num_questions: int32 [], B.
       n_best_size: int, at least 1.
       null_scores: float64 [B], see `null_scores`, for SQuAD 2.0; None for 1.1,

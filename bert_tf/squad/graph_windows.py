@@ -148,8 +148,7 @@ def _is_max_context(planned, places, is_inside, first_pieces, num_pieces):
     lengths = planned.lengths[:, tf.newaxis]
     around = tf.minimum(places, lengths - 1 - places)
     scores = tf.cast(around, tf.float64)
-    # In float64, as in 2018: float32 might break a tie between two windows the
-    # other way.
+    # In float64, as in 2018: scores that differ could be equal in float32.
     scores += tf.constant(0.01, tf.float64) * tf.cast(lengths, tf.float64)
     # Positions without a piece get segment -1, which TensorFlow ignores.
     pieces = tf.where(is_inside, places + first_pieces[:, tf.newaxis], -1)
