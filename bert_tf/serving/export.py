@@ -14,6 +14,7 @@ import tensorflow as tf
 from absl import logging
 from tensorflow.core.protobuf import saved_model_pb2
 
+import bert_tf
 from bert_tf.errors import UserError
 from bert_tf.storage import files
 from bert_tf.storage.new_folder import making_numbered_folder
@@ -22,7 +23,7 @@ from bert_tf.weights.loading import variable_names
 _FLAG = "export_dir"
 
 # Operations that need the Python process which made them.
-_PYTHON_OPERATIONS = ("PyFunc", "PyFuncStateless", "EagerPyFunc")
+_PYTHON_OPERATIONS = {"PyFunc", "PyFuncStateless", "EagerPyFunc"}
 
 
 def export(served, export_dir, *, verify=True):
@@ -67,7 +68,7 @@ def _write(served, path, folder, *, verify):
     served.keep_assets(_assets(served.asset_files(), folder))
     with _only_warnings():
         tf.saved_model.save(served, path, signatures=signatures)
-    found = operations(path) & set(_PYTHON_OPERATIONS)
+    found = operations(path) & _PYTHON_OPERATIONS
     assert not found, found
     if verify:
         _verify(path, signatures, served.samples(), folder)
@@ -158,8 +159,9 @@ def _verify(path, signatures, samples, folder):
         values |= {f"{name}/output/{k}": v for k, v in outputs.items()}
     compared = os.path.join(folder, "compared.npz")
     np.savez(compared, **{k: _as_array(v) for k, v in values.items()})
-    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    places = [package, os.environ.get("PYTHONPATH", "")]
+    # Where `bert_tf` is, for scripts that are run from elsewhere.
+    root = os.path.dirname(os.path.dirname(os.path.abspath(bert_tf.__file__)))
+    places = [root, os.environ.get("PYTHONPATH", "")]
     done = subprocess.run(
         [sys.executable, "-m", "bert_tf.serving.verify_export", path, compared],
         capture_output=True,

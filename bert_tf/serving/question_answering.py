@@ -68,8 +68,13 @@ class QuestionAnswering(ServedModel):
           UserError: a number is too small; and see ServedModel.
         """
         require_room(others["max_seq_length"], max_query_length, doc_stride)
-        _require_count("n_best_size", n_best_size)
-        _require_count("max_answer_length", max_answer_length)
+        counts = {
+            "n_best_size": n_best_size,
+            "max_answer_length": max_answer_length,
+        }
+        for flag, value in counts.items():
+            if value < 1:
+                raise UserError(f"--{flag}={value} must be 1 or more.")
         super().__init__(model, config, **others)
         self.max_query_length = max_query_length
         self.doc_stride = doc_stride
@@ -106,7 +111,9 @@ class QuestionAnswering(ServedModel):
             a logit is not finite.
         """
         tf.debugging.assert_equal(
-            tf.size(questions), tf.size(contexts), _NOT_AS_MANY
+            tf.size(questions),
+            tf.size(contexts),
+            "There must be as many questions as contexts.",
         )
         windows, spans = self._read(questions, contexts)
         logits = self._run_windows(windows.inputs)
@@ -204,14 +211,7 @@ class QuestionAnswering(ServedModel):
         }
 
 
-_NOT_AS_MANY = "There must be as many questions as contexts."
-
 _DIVERGED = (
     "The logits are not finite numbers, so the model has diverged: train it "
     "anew with a lower learning rate, or export another checkpoint."
 )
-
-
-def _require_count(flag, value):
-    if value < 1:
-        raise UserError(f"--{flag}={value} must be 1 or more.")

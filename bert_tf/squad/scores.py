@@ -19,13 +19,6 @@ AUTO = "auto"
 
 _LISTED = 5
 
-_OFFICIAL_NAMES = {
-    "final_exact": "best_exact",
-    "final_exact_thresh": "best_exact_thresh",
-    "final_f1": "best_f1",
-    "final_f1_thresh": "best_f1_thresh",
-}
-
 
 def score(dataset, predictions, *, version_2_with_negative):
     """Compares predictions with answers.
@@ -116,7 +109,8 @@ def score_thresholds(dataset, best_texts, null_odds):
     odds = {key: null_odds[key] for key in texts}
     found = _evaluate_v2(dataset, texts, odds)
     return {
-        _OFFICIAL_NAMES.get(key, key): value
+        # The names of the original evaluator, see the top.
+        key.replace("final_", "best_"): value
         for key, value in found.items()
         if key.startswith(("final_", "pr_"))
     }

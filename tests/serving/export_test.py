@@ -217,6 +217,17 @@ def test_export_leaves_nothing_that_does_not_agree(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == []
 
 
+def test_the_new_process_finds_the_library_from_anywhere(tmp_path, monkeypatch):
+    def run(words, *, env, **_):
+        root = env["PYTHONPATH"].split(os.pathsep)[0]
+        assert os.path.isfile(f"{root}/{words[2].replace('.', '/')}.py")
+        return subprocess.CompletedProcess(words, 0, "", "")
+
+    monkeypatch.setattr(subprocess, "run", run)
+    export.export(_Adder(), str(tmp_path))
+    assert os.listdir(tmp_path) == ["1"]
+
+
 @pytest.mark.parametrize(
     ("expected", "wrong"),
     [([[1.0, 2.0]], 0), ([[1.0, 2.001]], 1), ([[1.0]], 1)],
