@@ -102,7 +102,7 @@ def choose(
         with_windows = np.flatnonzero(np.diff(bounds))
         question_of = np.concatenate([question_of, with_windows])
         no_piece = np.full(len(with_windows), NO_PIECE)
-        starts, ends = np.array(null_logits)[with_windows].T
+        starts, ends = np.reshape(null_logits, [-1, 2])[with_windows].T
         no_answer = no_piece, no_piece, starts, ends
         columns = [np.concatenate(pair) for pair in zip(columns, no_answer)]
     scores = columns[2] + columns[3]
