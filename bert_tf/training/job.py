@@ -85,11 +85,7 @@ class Job:
         raise NotImplementedError
 
     def compute_losses(self, model, batch):
-        """Runs the model, dropout acting, and computes the training losses.
-
-        Args:
-          model: tf_keras.Model, from `build_model`.
-          batch: dict of the features of a record, batched.
+        """Runs the model, dropout acting, on a batch of records (dict).
 
         Returns:
           dict of `loss_names` to float32 scalars; "loss" is minimised.
@@ -139,12 +135,7 @@ class Job:
             self._take_steps(records, settings, optimizer, keeper, state, watch)
 
     def check_run(self, settings, schedule):
-        """Checks, before anything is written, that there is a run to begin.
-
-        Args:
-          settings: training_loop.LoopSettings.
-          schedule: training_loop.Schedule.
-        """
+        """Checks, before anything is written, that there is a run to begin."""
         require_even_batch(
             settings.train_batch_size, self.strategy, "train_batch_size"
         )
@@ -221,7 +212,7 @@ class Job:
         Args:
           records: input_pipeline.RecordFiles.
           batch_size: int, B over all devices.
-          flag: str, the flag that gives it, for messages.
+          flag: str, the one that gives it, for messages.
 
         Yields:
           dict, str -> np.ndarray [B, ...]: the outputs of a batch, in order.
@@ -257,15 +248,9 @@ class Job:
     def open_weights(self, *, to_train):
         """Opens the checkpoint that `ready_model` would begin from.
 
-        Args:
-          to_train: bool, whether training comes first, which needs none.
-
         Returns:
-          pair: weight_reader.WeightReader, and str, the flag that leads to it;
-          two None if there is none.
-
-        Raises:
-          UserError: there is none, but one is needed.
+          pair: WeightReader, and str, the flag that leads to it; two None if
+          there is none, which only training (`to_train`) can do without.
         """
         latest = latest_checkpoint(self.output_dir)
         path = latest or self.init_checkpoint

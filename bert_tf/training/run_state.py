@@ -40,9 +40,6 @@ class RunState:
 
         Args:
           companion: dict from `describe`, or None where there was none.
-
-        Raises:
-          UserError: it is not what `describe` gives.
         """
         if companion is None:
             logging.info("Records: a new pass (nothing tells where it was).")
@@ -65,11 +62,7 @@ class RunState:
         )
 
     def describe(self, examples_read):
-        """Returns the dict to keep with a checkpoint.
-
-        Args:
-          examples_read: int, as of that checkpoint.
-        """
+        """Returns the dict to keep with a checkpoint; `examples_read`: int."""
         return {
             "seed": self.seed,
             "examples_read": examples_read,
