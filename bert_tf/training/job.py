@@ -120,19 +120,48 @@ class Job:
             self._global_step = optimizer.iterations
             keeper = self._keeper(training_variables(self._model, optimizer))
             state = RunState(self._model, records.paths, seed=seed)
-            latest = run_start.initialize(
-                self._model, keeper, self.init_checkpoint
-            )
-            if latest is not None:
-                state.restore(keeper.read_companion(latest))
-                logging.info(
-                    "Training goes on after step %d.", self.global_step()
+            self._begin(keeper, state)
+            trainer = self._make_trainer(optimizer, records, settings, state)
+            first_step = self.global_step()
+
+            def describe_run(step):
+                examples = (step - first_step) * settings.train_batch_size
+                return state.describe(state.examples_read + examples)
+
+            with input_pipeline.naming_bad_records(records):
+                training_loop.train(
+                    trainer,
+                    keeper,
+                    settings,
+                    describe_run=describe_run,
+                    watch=watch,
                 )
-            files.write_text(
-                os.path.join(self.output_dir, CONFIG_FILE),
-                self.config.to_json_string(),
-            )
-            self._take_steps(records, settings, optimizer, keeper, state, watch)
+
+    def _begin(self, keeper, state):
+        """Gives the model its first weights, and `state` its position."""
+        latest = run_start.initialize(self._model, keeper, self.init_checkpoint)
+        if latest is not None:
+            state.restore(keeper.read_companion(latest))
+            logging.info("Training goes on after step %d.", self.global_step())
+        files.write_text(
+            os.path.join(self.output_dir, CONFIG_FILE),
+            self.config.to_json_string(),
+        )
+
+    def _make_trainer(self, optimizer, records, settings, state):
+        dataset = input_pipeline.training_dataset(
+            records,
+            batch_size=settings.train_batch_size,
+            seed=state.seed,
+            examples_read=state.examples_read,
+        )
+        return training_loop.Trainer(
+            self._model,
+            optimizer,
+            compute_losses=self.compute_losses,
+            loss_names=self.loss_names,
+            dataset=self.strategy.experimental_distribute_dataset(dataset),
+        )
 
     def check_run(self, settings, schedule):
         """Checks, before anything is written, that there is a run to begin."""
@@ -143,35 +172,6 @@ class Job:
             self.output_dir, settings.num_train_steps, schedule.length_flag
         )
         run_start.refuse_other_model(self.output_dir, self.config)
-
-    def _take_steps(self, records, settings, optimizer, keeper, state, watch):
-        dataset = input_pipeline.training_dataset(
-            records,
-            batch_size=settings.train_batch_size,
-            seed=state.seed,
-            examples_read=state.examples_read,
-        )
-        trainer = training_loop.Trainer(
-            self._model,
-            optimizer,
-            compute_losses=self.compute_losses,
-            loss_names=self.loss_names,
-            dataset=self.strategy.experimental_distribute_dataset(dataset),
-        )
-        first_step = int(optimizer.iterations.numpy())
-
-        def describe_run(step):
-            examples = (step - first_step) * settings.train_batch_size
-            return state.describe(state.examples_read + examples)
-
-        with input_pipeline.naming_bad_records(records):
-            training_loop.train(
-                trainer,
-                keeper,
-                settings,
-                describe_run=describe_run,
-                watch=watch,
-            )
 
     def _keeper(self, variables):
         return CheckpointKeeper(
