@@ -1,146 +1,30 @@
-"""B=2, S=9, P=5, V=61, D=12, N=3 (H=4), L=7; 2 layers, 17 inner, 23 positions.
-
-Against Model Garden's own classes, those of tf-models-official.
-"""
+"""Tests of writing Model Garden's checkpoints, which its own classes read."""
 
 import logging
 
 import numpy as np
 import pytest
 import tensorflow as tf
-import tf_keras
-from official.nlp.modeling import layers as mg_layers
-from official.nlp.modeling import models as mg_models
-from official.nlp.modeling import networks as mg_networks
 
 from bert_tf.checkpoints import checkpoint_io, variable_table
 from bert_tf.checkpoints.weight_reader import Stored
 from bert_tf.config import BertConfig
 from bert_tf.errors import UserError
-from bert_tf.formats.model_garden import ModelGardenReader, layout
-from bert_tf.model import models
+from bert_tf.formats.model_garden import layout
 from bert_tf.weights import loading
-
-CONFIG = BertConfig(
-    vocab_size=61,
-    hidden_size=12,
-    num_hidden_layers=2,
-    num_attention_heads=3,
-    intermediate_size=17,
-    max_position_embeddings=23,
-    type_vocab_size=2,
+from tests.formats.model_gardens_own import (
+    CONFIG,
+    assert_close,
+    call_pretrainer,
+    mg_classifier,
+    mg_encoder,
+    mg_pretrainer,
+    mg_pretrainer_1,
+    mg_span_labeler,
+    save,
 )
+
 ALL = ("bert/", "cls/", "output_")
-# The outputs are of size 1 to 10; the two sum in different orders.
-TOLERANCE = 1e-5
-
-
-def gelu(x):
-    return tf_keras.activations.gelu(x, approximate=True)
-
-
-def mg_encoder(class_name, config=CONFIG):
-    encoder = getattr(mg_networks, class_name)(
-        vocab_size=config.vocab_size,
-        hidden_size=config.hidden_size,
-        num_layers=config.num_hidden_layers,
-        num_attention_heads=config.num_attention_heads,
-        inner_dim=config.intermediate_size,
-        max_sequence_length=config.max_position_embeddings,
-        type_vocab_size=config.type_vocab_size,
-    )
-    encoder(encoder.inputs)  # Makes the variables.
-    return encoder
-
-
-def mg_pretrainer(config=CONFIG, heads=("next_sentence",)):
-    # Not with the functional BertEncoder: it warns of `masked_lm_positions`.
-    pretrainer = mg_models.BertPretrainerV2(
-        mg_encoder("BertEncoderV2", config),
-        mlm_activation=gelu,
-        classification_heads=[
-            mg_layers.ClassificationHead(config.hidden_size, 2, name=name)
-            for name in heads
-        ],
-    )
-    pretrainer(pretrainer.inputs)
-    return pretrainer
-
-
-def mg_classifier(class_name="BertEncoder", *, use_encoder_pooler=True):
-    return mg_models.BertClassifier(
-        mg_encoder(class_name), 7, use_encoder_pooler=use_encoder_pooler
-    )
-
-
-def mg_span_labeler(class_name="BertEncoder"):
-    return mg_models.BertSpanLabeler(mg_encoder(class_name))
-
-
-def mg_pretrainer_1():
-    return mg_models.BertPretrainer(mg_encoder("BertEncoder"), 2, 5)
-
-
-def randomize(model):
-    """Gives all variables values that no initializer gives."""
-    rng = np.random.default_rng(0)
-    for variable in model.variables:
-        variable.assign(rng.normal(scale=0.4, size=variable.shape))
-
-
-def make_inputs():
-    rng = np.random.default_rng(1)
-    mask = np.ones([2, 9], np.int32)
-    mask[1, 6:] = 0
-    positions = [[2, 0, 8, 8, 1], [5, 1, 0, 3, 0]]
-    return {
-        "input_ids": rng.integers(0, 61, [2, 9]).astype(np.int32),
-        "input_mask": mask,
-        "segment_ids": rng.integers(0, 2, [2, 9]).astype(np.int32),
-        "masked_lm_positions": np.array(positions, np.int32),
-    }
-
-
-def mg_inputs(inputs):
-    """Gives the encoder's inputs Model Garden's names."""
-    return {
-        "input_word_ids": inputs["input_ids"],
-        "input_mask": inputs["input_mask"],
-        "input_type_ids": inputs["segment_ids"],
-    }
-
-
-def call_pretrainer(pretrainer, inputs):
-    """Returns the logits of the masked LM and of the next sentence."""
-    positions = {"masked_lm_positions": inputs["masked_lm_positions"]}
-    outputs = pretrainer(mg_inputs(inputs) | positions, training=False)
-    return outputs["mlm_logits"], outputs["next_sentence"]
-
-
-@pytest.fixture(scope="module")
-def ours():
-    return models.pretraining_model(CONFIG)
-
-
-def load(reader, model):
-    """Sets what a reader has of a model's variables."""
-    wanted = {
-        name: variable
-        for name, variable in loading.variable_names(model).items()
-        if name in reader.stored
-    }
-    reader.require_fit(wanted, missing=[], file_only=[])
-    reader.assign(wanted)
-
-
-def assert_close(value, expected):
-    np.testing.assert_allclose(value, expected, rtol=0, atol=TOLERANCE)
-
-
-def save(folder, items):
-    """Saves as Model Garden's users do."""
-    path = tf.train.Checkpoint(**items).write(str(folder / "mg.ckpt"))
-    return ModelGardenReader(checkpoint_io.CheckpointReader(path))
 
 
 def make_values(scopes, **more):
@@ -189,149 +73,6 @@ def assert_same_bits(values, expected):
         assert values[name].dtype == value.dtype, name
         assert values[name].shape == value.shape, name
         assert values[name].tobytes() == value.tobytes(), name
-
-
-# In.
-
-
-@pytest.mark.parametrize("class_name", ["BertEncoder", "BertEncoderV2"])
-def test_an_encoder_has_model_gardens_outputs_here(tmp_path, ours, class_name):
-    encoder = mg_encoder(class_name)
-    randomize(encoder)
-    reader = save(tmp_path, {"encoder": encoder})
-    assert set(reader.stored) == set(variable_table.encoder_shapes(CONFIG))
-    assert reader.num_attention_heads == 3
-    load(reader, ours.encoder)
-    inputs = make_inputs()
-    expected = encoder(mg_inputs(inputs), training=False)
-    if class_name == "BertEncoder":
-        expected = dict(zip(["sequence_output", "pooled_output"], expected))
-    outputs = ours.encoder(inputs, training=False)
-    assert_close(outputs["sequence_output"], expected["sequence_output"])
-    assert_close(outputs["pooled_output"], expected["pooled_output"])
-
-
-def test_a_pretrainer_has_model_gardens_logits_here(tmp_path, ours, caplog):
-    pretrainer = mg_pretrainer()
-    randomize(pretrainer)
-    with caplog.at_level(logging.INFO):
-        reader = save(
-            tmp_path, {"model": pretrainer, **pretrainer.checkpoint_items}
-        )
-    assert "pooler is the head's, next_sentence..pooler_dense" in caplog.text
-    assert set(reader.stored) == set(loading.variable_names(ours))
-    load(reader, ours)
-    inputs = make_inputs()
-    outputs = ours(inputs, training=False)
-    masked_lm, next_sentence = call_pretrainer(pretrainer, inputs)
-    assert_close(outputs["masked_lm_logits"], masked_lm)
-    assert_close(outputs["next_sentence_logits"], next_sentence)
-
-
-SCORES = ["output_bias", "output_weights"]
-
-
-@pytest.mark.parametrize(
-    ("build", "scope"),
-    [
-        (mg_pretrainer_1, "cls/seq_relationship/"),
-        (mg_classifier, ""),
-        (mg_span_labeler, "cls/squad/"),
-    ],
-)
-def test_heads_are_found(tmp_path, build, scope):
-    model = build()
-    reader = save(tmp_path, {"my_own": {"anywhere": model}})
-    (weights,) = [v for v in model.variables if "logits/kernel" in v.name]
-    (bias,) = [v for v in model.variables if "logits/bias" in v.name]
-    np.testing.assert_array_equal(
-        reader.read(f"{scope}output_weights"), weights.numpy().T
-    )
-    np.testing.assert_array_equal(reader.read(f"{scope}output_bias"), bias)
-
-
-def test_other_classification_heads_stand_under_their_keys(tmp_path):
-    pretrainer = mg_pretrainer(heads=("same_author", "next_sentence"))
-    pretrainer.classification_heads[1].out_proj.bias.assign([3.0, 4.0])
-    reader = save(tmp_path, {"model": pretrainer})
-    bias = reader.read("cls/seq_relationship/output_bias")
-    np.testing.assert_array_equal(bias, [3, 4])
-    others = [name for name in reader.stored if name.startswith("model/")]
-    assert others == [
-        f"model/classification_heads/0/{name}/.ATTRIBUTES/VARIABLE_VALUE"
-        for name in (
-            "dense/bias",
-            "dense/kernel",
-            "out_proj/bias",
-            "out_proj/kernel",
-        )
-    ]
-    assert reader.read(others[0]).shape == (12,)
-    assert reader.slots() == {}
-
-
-def test_a_classifiers_own_pooler_is_the_pooler(tmp_path):
-    classifier = mg_classifier(use_encoder_pooler=False)
-    classifier.classifier.dense.bias.assign(range(12))
-    reader = save(tmp_path, {"model": classifier})
-    np.testing.assert_array_equal(
-        reader.read("bert/pooler/dense/bias"), range(12)
-    )
-    assert set(reader.stored) == {
-        *variable_table.encoder_shapes(CONFIG),
-        *SCORES,
-    }
-
-
-def test_an_optimizer_belongs_to_the_run(tmp_path):
-    classifier = mg_classifier("BertEncoderV2")
-    classifier.compile("adam")
-    classifier.optimizer.build(classifier.trainable_variables)
-    classifier.optimizer.iterations.assign(5)
-    path = str(tmp_path / "weights")
-    classifier.save_weights(path, save_format="tf")
-    reader = ModelGardenReader(checkpoint_io.CheckpointReader(path))
-    slots = reader.slots()
-    # Two moments of each variable, learning rate, step.
-    assert len(slots) == 2 * len(classifier.trainable_variables) + 2
-    assert reader.stored.keys() - slots == {
-        *variable_table.encoder_shapes(CONFIG),
-        *SCORES,
-    }
-    assert reader.global_step() == 5
-
-
-def test_a_trainers_step_counts_and_its_slots_belong_to_the_run(tmp_path):
-    classifier = mg_classifier("BertEncoderV2")
-    optimizer = tf_keras.optimizers.legacy.Adam()
-    optimizer._create_all_weights(classifier.trainable_variables)
-    path = tf.train.Checkpoint(
-        model=classifier,
-        optimizer=optimizer,
-        global_step=tf.Variable(17, dtype=tf.int64),
-    ).save(str(tmp_path / "ckpt"))
-    reader = ModelGardenReader(checkpoint_io.CheckpointReader(path))
-    slots = reader.slots()
-    assert [name for name in slots if "OPTIMIZER_SLOT" not in name] == [
-        f"{name}/.ATTRIBUTES/VARIABLE_VALUE"
-        for name in (
-            "global_step",
-            "optimizer/beta_1",
-            "optimizer/beta_2",
-            "optimizer/decay",
-            "optimizer/iter",
-            "optimizer/learning_rate",
-            "save_counter",
-        )
-    ]
-    assert reader.stored.keys() - slots == {
-        *variable_table.encoder_shapes(CONFIG),
-        *SCORES,
-    }
-    assert reader.global_step() == 17
-
-
-# Out.
 
 
 @pytest.mark.parametrize("root_edge", ["encoder", "model"])
