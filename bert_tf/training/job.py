@@ -53,7 +53,7 @@ class Job:
     use_one_hot_embeddings: bool = False  # as suits TPUs
     init_checkpoint: str | None = None
     keep_checkpoint_max: int = 5  # 0 keeps all
-    seed: int | None = None  # None: drawn anew
+    seed: int | None = None  # None: a random one
 
     def __post_init__(self):
         self._model = None  # made by whichever method comes first

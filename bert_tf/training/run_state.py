@@ -74,8 +74,9 @@ class RunState:
         }
 
     def _dropout_states(self):
-        # Each of several devices has a state of its own, of which a variable
-        # shows the first: better all anew than all alike.
+        # Each of several devices has a state of its own, and a variable shows
+        # only the first. Restoring that one everywhere would make all devices
+        # drop the same numbers; fresh states do not.
         if tf.distribute.get_strategy().num_replicas_in_sync > 1:
             return {}
         return dropout_states(self._model)
