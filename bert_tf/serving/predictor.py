@@ -54,7 +54,7 @@ class Filling(NamedTuple):
 
 
 class Predictor:
-    """Answers with a model that is loaded.
+    """A model that is loaded once and then takes texts.
 
         predictor = Predictor.from_export("out/export")
         predictor.predict(["A text.", "Another."])      a classifier

@@ -76,15 +76,9 @@ class ClassifierJob(Job):
         return {"loss": loss}
 
     def check_head(self, *, to_train):
-        """Checks, before a model is built, that a checkpoint has these labels.
+        """Refuses, before a model is built, a checkpoint without these labels.
 
-        Args:
-          to_train: bool, whether training comes first, for which a checkpoint
-            without a classifier will do.
-
-        Raises:
-          UserError: there is no checkpoint to evaluate, or none with a
-            classifier, or it has another number of labels.
+        To train (`to_train`), one without a classifier will do, or none.
         """
         reader, flag = self.open_weights(to_train=to_train)
         if reader is None:

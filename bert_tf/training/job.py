@@ -53,7 +53,7 @@ class Job:
     use_one_hot_embeddings: bool = False  # as suits TPUs
     init_checkpoint: str | None = None
     keep_checkpoint_max: int = 5  # 0 keeps all
-    seed: int | None = None  # None: drawn anew
+    seed: int | None = None  # None: a random one
 
     def __post_init__(self):
         self._model = None  # made by whichever method comes first
@@ -85,11 +85,7 @@ class Job:
         raise NotImplementedError
 
     def compute_losses(self, model, batch):
-        """Runs the model, dropout acting, and computes the training losses.
-
-        Args:
-          model: tf_keras.Model, from `build_model`.
-          batch: dict of the features of a record, batched.
+        """Runs the model, dropout acting, on a batch of records (dict).
 
         Returns:
           dict of `loss_names` to float32 scalars; "loss" is minimised.
@@ -124,27 +120,51 @@ class Job:
             self._global_step = optimizer.iterations
             keeper = self._keeper(training_variables(self._model, optimizer))
             state = RunState(self._model, records.paths, seed=seed)
-            latest = run_start.initialize(
-                self._model, keeper, self.init_checkpoint
-            )
-            if latest is not None:
-                state.restore(keeper.read_companion(latest))
-                logging.info(
-                    "Training goes on after step %d.", self.global_step()
+            self._begin(keeper, state)
+            trainer = self._make_trainer(optimizer, records, settings, state)
+            first_step = self.global_step()
+
+            def describe_run(step):
+                examples = (step - first_step) * settings.train_batch_size
+                return state.describe(state.examples_read + examples)
+
+            with input_pipeline.naming_bad_records(records):
+                training_loop.train(
+                    trainer,
+                    keeper,
+                    settings,
+                    describe_run=describe_run,
+                    watch=watch,
                 )
-            files.write_text(
-                os.path.join(self.output_dir, CONFIG_FILE),
-                self.config.to_json_string(),
-            )
-            self._take_steps(records, settings, optimizer, keeper, state, watch)
+
+    def _begin(self, keeper, state):
+        """Gives the model its first weights, and `state` its position."""
+        latest = run_start.initialize(self._model, keeper, self.init_checkpoint)
+        if latest is not None:
+            state.restore(keeper.read_companion(latest))
+            logging.info("Training goes on after step %d.", self.global_step())
+        files.write_text(
+            os.path.join(self.output_dir, CONFIG_FILE),
+            self.config.to_json_string(),
+        )
+
+    def _make_trainer(self, optimizer, records, settings, state):
+        dataset = input_pipeline.training_dataset(
+            records,
+            batch_size=settings.train_batch_size,
+            seed=state.seed,
+            examples_read=state.examples_read,
+        )
+        return training_loop.Trainer(
+            self._model,
+            optimizer,
+            compute_losses=self.compute_losses,
+            loss_names=self.loss_names,
+            dataset=self.strategy.experimental_distribute_dataset(dataset),
+        )
 
     def check_run(self, settings, schedule):
-        """Checks, before anything is written, that there is a run to begin.
-
-        Args:
-          settings: training_loop.LoopSettings.
-          schedule: training_loop.Schedule.
-        """
+        """Checks, before anything is written, that there is a run to begin."""
         require_even_batch(
             settings.train_batch_size, self.strategy, "train_batch_size"
         )
@@ -152,35 +172,6 @@ class Job:
             self.output_dir, settings.num_train_steps, schedule.length_flag
         )
         run_start.refuse_other_model(self.output_dir, self.config)
-
-    def _take_steps(self, records, settings, optimizer, keeper, state, watch):
-        dataset = input_pipeline.training_dataset(
-            records,
-            batch_size=settings.train_batch_size,
-            seed=state.seed,
-            examples_read=state.examples_read,
-        )
-        trainer = training_loop.Trainer(
-            self._model,
-            optimizer,
-            compute_losses=self.compute_losses,
-            loss_names=self.loss_names,
-            dataset=self.strategy.experimental_distribute_dataset(dataset),
-        )
-        first_step = int(optimizer.iterations.numpy())
-
-        def describe_run(step):
-            examples = (step - first_step) * settings.train_batch_size
-            return state.describe(state.examples_read + examples)
-
-        with input_pipeline.naming_bad_records(records):
-            training_loop.train(
-                trainer,
-                keeper,
-                settings,
-                describe_run=describe_run,
-                watch=watch,
-            )
 
     def _keeper(self, variables):
         return CheckpointKeeper(
@@ -221,7 +212,7 @@ class Job:
         Args:
           records: input_pipeline.RecordFiles.
           batch_size: int, B over all devices.
-          flag: str, the flag that gives it, for messages.
+          flag: str, the one that gives it, for messages.
 
         Yields:
           dict, str -> np.ndarray [B, ...]: the outputs of a batch, in order.
@@ -257,15 +248,9 @@ class Job:
     def open_weights(self, *, to_train):
         """Opens the checkpoint that `ready_model` would begin from.
 
-        Args:
-          to_train: bool, whether training comes first, which needs none.
-
         Returns:
-          pair: weight_reader.WeightReader, and str, the flag that leads to it;
-          two None if there is none.
-
-        Raises:
-          UserError: there is none, but one is needed.
+          pair: WeightReader, and str, the flag that leads to it; two None if
+          there is none, which only training (`to_train`) can do without.
         """
         latest = latest_checkpoint(self.output_dir)
         path = latest or self.init_checkpoint

@@ -20,11 +20,7 @@ LOSS_NAMES = ("loss", "masked_lm_loss", "next_sentence_loss")
 
 
 def compute_losses(model, batch):
-    """Runs the model, dropout acting, and computes the training losses.
-
-    Args:
-      model: models.pretraining_model.
-      batch: dict of the features of a pre-training record, batched.
+    """Computes the training losses of a batch of records, dropout acting.
 
     Returns:
       dict of LOSS_NAMES to float32 scalars; "loss" is the sum of the others.
@@ -70,25 +66,18 @@ class Evaluator:
 
     def __init__(self, model):
         self._model = model
-        self._loss = tf_keras.metrics.Mean("loss")
-        self._masked_lm_loss = tf_keras.metrics.Mean("masked_lm_loss")
-        self._masked_lm_accuracy = tf_keras.metrics.SparseCategoricalAccuracy(
-            "masked_lm_accuracy"
-        )
-        self._next_sentence_loss = tf_keras.metrics.Mean("next_sentence_loss")
-        self._next_sentence_accuracy = (
-            tf_keras.metrics.SparseCategoricalAccuracy("next_sentence_accuracy")
-        )
+        mean = tf_keras.metrics.Mean
+        accuracy = tf_keras.metrics.SparseCategoricalAccuracy
+        self._metrics = {
+            "loss": mean(),
+            "masked_lm_loss": mean(),
+            "masked_lm_accuracy": accuracy(),
+            "next_sentence_loss": mean(),
+            "next_sentence_accuracy": accuracy(),
+        }
 
     def evaluate(self, dataset):
-        """Runs over a dataset once.
-
-        Args:
-          dataset: tf.data.Dataset of batches, or a distributed one.
-
-        Returns:
-          dict of the five measures' 2018 names to np.float32.
-        """
+        """Runs once over batches; returns 2018's five names to np.float32."""
         strategy = tf.distribute.get_strategy()
 
         @tf.function
@@ -97,36 +86,28 @@ class Evaluator:
 
         for batch in dataset:
             run_step(batch)
-        return {m.name: m.result().numpy() for m in self._metrics()}
+        return {k: m.result().numpy() for k, m in self._metrics.items()}
 
     def _replica_step(self, batch):
         outputs = models.run_model(self._model, batch, training=False)
-        (
-            (masked_lm_loss, masked_lm_example_loss),
-            (
-                next_sentence_loss,
-                next_sentence_example_loss,
-            ),
-        ) = _losses(outputs, batch)
-        self._loss.update_state(masked_lm_loss + next_sentence_loss)
+        masked_lm, next_sentence = _losses(outputs, batch)
         weights = batch["masked_lm_weights"]
-        self._masked_lm_loss.update_state(masked_lm_example_loss, weights)
-        self._masked_lm_accuracy.update_state(
-            batch["masked_lm_ids"], outputs["masked_lm_logits"], weights
-        )
-        self._next_sentence_loss.update_state(next_sentence_example_loss)
-        self._next_sentence_accuracy.update_state(
-            batch["next_sentence_labels"], outputs["next_sentence_logits"]
-        )
-
-    def _metrics(self):
-        return (
-            self._loss,
-            self._masked_lm_loss,
-            self._masked_lm_accuracy,
-            self._next_sentence_loss,
-            self._next_sentence_accuracy,
-        )
+        updates = {
+            "loss": [masked_lm[0] + next_sentence[0]],
+            "masked_lm_loss": [masked_lm[1], weights],
+            "masked_lm_accuracy": [
+                batch["masked_lm_ids"],
+                outputs["masked_lm_logits"],
+                weights,
+            ],
+            "next_sentence_loss": [next_sentence[1]],
+            "next_sentence_accuracy": [
+                batch["next_sentence_labels"],
+                outputs["next_sentence_logits"],
+            ],
+        }
+        for name, values in updates.items():
+            self._metrics[name].update_state(*values)
 
 
 @dataclasses.dataclass(kw_only=True)

@@ -66,15 +66,9 @@ class SquadJob(Job):
         return {"loss": loss}
 
     def check_head(self, *, to_train):
-        """Checks, before a model is built, that a checkpoint can answer.
+        """Refuses, before a model is built, a checkpoint that cannot answer.
 
-        Args:
-          to_train: bool, whether training comes first, for which a checkpoint
-            without such a head will do.
-
-        Raises:
-          UserError: there is no checkpoint to predict with, or none with the
-            head.
+        To train (`to_train`), one without such a head will do, or none.
         """
         reader, flag = self.open_weights(to_train=to_train)
         if not to_train and _HEAD not in reader.stored:
