@@ -65,11 +65,10 @@ def run():
 
 
 def answer_lines(predictor, lines, out, *, is_json, pooling="mean"):
-    """Answers each line by one.
+    """Answers each line by one; returns how many the predictor does not take.
 
     As many as wait are answered together; one that comes alone is answered at
-    once. A line that the model does not take is answered by an object with
-    `error`.
+    once. A line that is not taken is answered by an object with `error`.
 
     Args:
       predictor: predictor.Predictor.
@@ -77,9 +76,6 @@ def answer_lines(predictor, lines, out, *, is_json, pooling="mean"):
       out: text file.
       is_json: bool, whether a line is a JSON object.
       pooling: str, see `Predictor.embed`.
-
-    Returns:
-      int, how many lines have such an answer.
     """
     names, least = _fields_of(predictor)
     num_wrong = 0

@@ -27,7 +27,7 @@ _PYTHON_OPERATIONS = {"PyFunc", "PyFuncStateless", "EagerPyFunc"}
 
 
 def export(served, export_dir, *, verify=True):
-    """Writes an export into the next numbered folder.
+    """Writes an export into the next numbered folder, such as out/export/1.
 
     It is written beside and renamed: serving software that watches the folder
     never sees half of it.
@@ -39,7 +39,7 @@ def export(served, export_dir, *, verify=True):
         what it gives with what `served` gives, before it gets its name.
 
     Returns:
-      str, the folder, such as out/export/1.
+      str, the numbered folder.
 
     Raises:
       UserError: it cannot be written, or does not give the same.

@@ -60,11 +60,9 @@ class HubEncoder(Servable):
         do_lower_case=None,
         max_seq_length=None,
     ):
-        """Stores its arguments.
+        """Stores a BertEncoder and its BertConfig.
 
         Args:
-          encoder: BertEncoder.
-          config: BertConfig.
           vocab_file: str, or None where it is not known.
           do_lower_case: bool, given with a vocabulary.
           max_seq_length: int, S at most, as the description says it; by

@@ -105,19 +105,20 @@ def _open_classifier(checkpoint, config, *, is_pair=None, **others):
             f"--{_FLAG}: beside {checkpoint} there is no {LABELS_FILE}, which "
             "run_classifier.py leaves with what it trains."
         )
-    model = _load(
-        models.classifier_model(config, labels.num_outputs), checkpoint
-    )
+    model = models.classifier_model(config, labels.num_outputs)
+    _load(model, checkpoint)
     return Classifier(model, config, labels=labels, is_pair=is_pair, **others)
 
 
 def _open_question_answering(checkpoint, config, **others):
-    model = _load(models.question_answering_model(config), checkpoint)
+    model = models.question_answering_model(config)
+    _load(model, checkpoint)
     return QuestionAnswering(model, config, **others)
 
 
 def _open_masked_lm(checkpoint, config, **others):
-    model = _load(models.pretraining_model(config), checkpoint)
+    model = models.pretraining_model(config)
+    _load(model, checkpoint)
     return ServedMaskedLM(model, config, **others)
 
 
@@ -128,14 +129,13 @@ def _open_encoder(checkpoint, config, **others):
 
 
 def _load(model, checkpoint):
-    """Loads weights, which must have the head's too; returns the model."""
+    """Loads weights, which must have the head's too."""
     report = load_checkpoint(model, checkpoint)
     if report.new:
         raise UserError(
             f"--{_FLAG}: {checkpoint} lacks {', '.join(report.new)}, without "
             "which there is nothing to serve."
         )
-    return model
 
 
 KINDS = {

@@ -75,10 +75,8 @@ class Predictor:
         """Stores its arguments; `from_export` and `from_checkpoint` make them.
 
         Args:
-          signatures: dict, name -> function of arrays, see
-            `serving.loading.as_arrays`.
-          description: dict, see serving.servable.ServedModel; it stays an
-            attribute.
+          signatures: dict, name -> function, see `serving.loading.as_arrays`.
+          description: dict, see serving.servable.ServedModel; kept as attribute.
           vocab_file: str.
           label_names: tuple of str, of a classifier.
         """

@@ -72,14 +72,9 @@ class ServedModel(Servable):
     def __init__(
         self, model, config, *, vocab_file, do_lower_case, max_seq_length
     ):
-        """Stores what the model was trained with, and makes the tokenizer.
+        """Stores what a model (tf_keras.Model) was trained with.
 
-        Args:
-          model: tf_keras.Model, one of `models`.
-          config: BertConfig.
-          vocab_file: str.
-          do_lower_case: bool.
-          max_seq_length: int, S at most; longer text is cut, or windows made.
+        `max_seq_length`: int, S at most; longer text is cut, or windows made.
 
         Raises:
           UserError: the vocabulary cannot be read, or lacks a special token.
@@ -102,13 +97,9 @@ class ServedModel(Servable):
         self.special_ids = vocab["[CLS]"], vocab["[SEP]"]
 
     def call_model(self, inputs):
-        """Runs the model without dropout.
+        """Runs the model without dropout, on a dict of INPUT_KEYS to int32 [B, S].
 
-        Args:
-          inputs: dict of INPUT_KEYS to int32 [B, S].
-
-        Returns:
-          dict, str -> tensor [B, ...].
+        Returns dict, str -> tensor [B, ...].
         """
         return self._run(inputs)
 

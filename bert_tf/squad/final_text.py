@@ -27,12 +27,9 @@ def get_final_text(pred_text, orig_text, do_lower_case):
     be counted off against each other, and the whole text is given.
 
     Args:
-      pred_text: str, pieces joined to words, these separated by one blank.
-      orig_text: str, words of the context with one blank between.
+      pred_text: str, pieces joined to words, with one blank between.
+      orig_text: str, words of the context, with one blank between.
       do_lower_case: bool.
-
-    Returns:
-      str, a part of `orig_text`; all of it where the two cannot be aligned.
 
     Source: `get_final_text` in run_squad.py (2018).
     """

@@ -162,10 +162,9 @@ def _first_of_each(found):
 
 
 def null_scores(windows, start_logits, end_logits, num_questions):
-    """Finds the least score of no answer, at [CLS], of each question.
+    """Returns each question's least score of no answer, at [CLS]: float64 [B].
 
-    Returns:
-      float64 [B]; 0 for a question without a window.
+    It is 0 for a question without a window.
     """
     scores = tf.cast(start_logits[:, 0], tf.float64)
     scores += tf.cast(end_logits[:, 0], tf.float64)
@@ -191,11 +190,10 @@ def best_answers(
 
     Returns:
       dict: `answer`, string [B]; `start_char`, `end_char`, int32 [B];
-      `probability`, `null_probability`, float32 [B], as squad.answers has them
-      in answers.json. Without an answer the text is empty, from 0 to 0, and its
-      probability that of no answer. For SQuAD 1.1 every `null_probability` is
-      0; a question without any text has NO_CANDIDATE, from 0 to 0, with
-      probability 1.
+      `probability`, `null_probability`, float32 [B], as in answers.json. No
+      answer is "", from 0 to 0, with its own probability. For SQuAD 1.1 every
+      `null_probability` is 0; a question without any text has NO_CANDIDATE,
+      from 0 to 0, with probability 1.
 
     Source: `write_predictions` in run_squad.py (2018).
     """

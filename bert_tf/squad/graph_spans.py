@@ -91,13 +91,9 @@ class Spans:
     """
 
     def __init__(self, contexts, pieces, letters, unknown_id):
-        """Reads the contexts.
+        """Reads contexts, string [B], with their TextPieces and TextLetters.
 
-        Args:
-          contexts: string [B], UTF-8.
-          pieces: graph_tokenizer.TextPieces of them.
-          letters: graph_tokenizer.TextLetters of them.
-          unknown_id: int, the id of [UNK].
+        `unknown_id`: int, the id of [UNK].
         """
         decoded = tf.strings.unicode_decode(contexts, "UTF-8", errors="ignore")
         self._words = words = _read_words(decoded)
@@ -124,11 +120,10 @@ class Spans:
         self._unknown_before = tf.concat([[0], tf.cumsum(is_unknown)], axis=0)
 
     def find(self, first_pieces, last_pieces):
-        """Returns the Places of spans.
+        """Returns the Places of N spans, each within one context.
 
-        Args:
-          first_pieces: int32 [N], among the pieces of all contexts.
-          last_pieces: int32 [N], not before the first, in the same context.
+        They go from `first_pieces` to `last_pieces`, int32 [N], counted among the
+        pieces of all contexts.
         """
         first_word = tf.gather(self._word_of_piece, first_pieces)
         after_word = tf.gather(self._word_of_piece, last_pieces) + 1

@@ -21,7 +21,7 @@ _LISTED = 5
 
 
 def score(dataset, predictions, *, version_2_with_negative):
-    """Compares predictions with answers.
+    """Compares predictions with the answers of a dataset.
 
     Args:
       dataset: list of articles, see examples.read_dataset; with answers.
@@ -29,11 +29,10 @@ def score(dataset, predictions, *, version_2_with_negative):
       version_2_with_negative: bool, whether a question may have no answer.
 
     Returns:
-      dict, str -> number, all in percent but `total`:
-        `exact_match` and `f1`, of version 1.1; a question without a prediction
-          counts as wrong;
-        `exact`, `f1`, `total`, with HasAns_ and NoAns_ before them as well, of
-          version 2, for questions with a prediction.
+      dict, str -> number in percent. Version 1.1: `exact_match`, `f1`; a
+      question without a prediction counts as wrong. Version 2, for questions
+      with a prediction: `exact`, `f1`, `total` (a count), and the same with
+      HasAns_ and NoAns_ before them.
 
     Raises:
       UserError: no question has a prediction.
@@ -89,8 +88,7 @@ def score_thresholds(dataset, best_texts, null_odds):
     Args:
       dataset: list of articles.
       best_texts: dict, id -> str, what is predicted if there is an answer.
-      null_odds: dict, id -> float, the score of no answer less that of the
-        best text.
+      null_odds: dict, id -> float, how much better no answer scores.
 
     Returns:
       dict: `best_exact`, `best_f1` and `pr_*_ap` in percent, and thresholds.
