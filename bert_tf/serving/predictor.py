@@ -76,7 +76,7 @@ class Predictor:
 
         Args:
           signatures: dict, name -> function, see `serving.loading.as_arrays`.
-          description: dict, see serving.servable.ServedModel; kept as attribute.
+          description: dict, see serving.servable.ServedModel; an attribute.
           vocab_file: str.
           label_names: tuple of str, of a classifier.
         """

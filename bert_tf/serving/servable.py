@@ -97,7 +97,7 @@ class ServedModel(Servable):
         self.special_ids = vocab["[CLS]"], vocab["[SEP]"]
 
     def call_model(self, inputs):
-        """Runs the model without dropout, on a dict of INPUT_KEYS to int32 [B, S].
+        """Runs the model, without dropout, on INPUT_KEYS to int32 [B, S].
 
         Returns dict, str -> tensor [B, ...].
         """

@@ -122,7 +122,7 @@ class Spans:
     def find(self, first_pieces, last_pieces):
         """Returns the Places of N spans, each within one context.
 
-        They go from `first_pieces` to `last_pieces`, int32 [N], counted among the
+        They go from `first_pieces` to `last_pieces`, int32 [N], counted in the
         pieces of all contexts.
         """
         first_word = tf.gather(self._word_of_piece, first_pieces)
