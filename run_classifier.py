@@ -23,7 +23,7 @@ from absl import flags
 
 from bert_tf.cli import checks, common_flags, export_flags
 from bert_tf.config import BertConfig
-from bert_tf.formats import hub_module
+from bert_tf.formats import saved_model
 from bert_tf.tasks import labels, own_table, registry, task_file
 from bert_tf.tasks.records import converter
 from bert_tf.tasks.records.converter import Conversion
@@ -133,7 +133,7 @@ def check_flags():
       UserError: names the flag, or the file and line.
     """
     _check_switches()
-    init_checkpoint = hub_module.choose_init_checkpoint(
+    init_checkpoint = saved_model.choose_init_checkpoint(
         FLAGS.init_checkpoint, FLAGS.bert_hub_module_handle
     )
     model = model_choice.choose_model(

@@ -16,7 +16,7 @@ from bert_tf.checkpoints.variable_table import (
 )
 from bert_tf.checkpoints.weight_reader import GLOBAL_STEP, listed
 from bert_tf.errors import UserError
-from bert_tf.formats import saved_variables
+from bert_tf.formats import saved_model
 from bert_tf.formats.huggingface import HuggingFaceReader
 from bert_tf.formats.model_garden import ModelGardenReader
 from bert_tf.formats.model_garden_search import read_graph
@@ -110,8 +110,8 @@ def open_checkpoint(path, flag="init_checkpoint"):
     checkpoint = CheckpointReader(path)
     if OBJECT_GRAPH in checkpoint.stored:
         graph = read_graph(checkpoint)
-        if saved_variables.is_exported(graph):
-            return saved_variables.SavedVariablesReader(checkpoint, graph)
+        if saved_model.is_exported(graph):
+            return saved_model.SavedVariablesReader(checkpoint, graph)
         return ModelGardenReader(checkpoint)
     return checkpoint
 

@@ -10,7 +10,7 @@ from absl import logging
 
 from bert_tf.config import BertConfig
 from bert_tf.errors import UserError
-from bert_tf.formats import huggingface_config, saved_model_folder
+from bert_tf.formats import huggingface_config, saved_model
 from bert_tf.storage import files, json_files
 from bert_tf.weights import weights_path
 
@@ -48,7 +48,7 @@ def _beside(checkpoint, name):
     """Returns a file (path or None) beside weights, a SavedModel's assets."""
     folders = (
         os.path.dirname(checkpoint),
-        saved_model_folder.assets_of(checkpoint),
+        saved_model.assets_of(checkpoint),
     )
     paths = [os.path.join(f, name) for f in folders if f is not None]
     return next(filter(files.is_file, paths), None)
@@ -174,9 +174,9 @@ def find_vocabulary(vocab_file, checkpoint):
         return vocab_file
     beside = None
     if checkpoint:
-        beside = _beside(
-            checkpoint, VOCAB_FILE
-        ) or saved_model_folder.find_vocabulary(checkpoint)
+        beside = _beside(checkpoint, VOCAB_FILE) or saved_model.find_vocabulary(
+            checkpoint
+        )
     if beside:
         logging.info("--vocab_file is not given; %s is used.", beside)
     return beside
@@ -197,13 +197,13 @@ def lower_case_beside(places):
     for place in filter(None, places):
         for name in (
             huggingface_config.TOKENIZER_FILE,
-            saved_model_folder.DESCRIPTION_FILE,
+            saved_model.DESCRIPTION_FILE,
         ):
             path = _beside(place, name)
             if path:
                 said = json_files.read_object(path).get("do_lower_case")
                 return path, said if isinstance(said, bool) else None
-        said = saved_model_folder.stored_lower_case(place)
+        said = saved_model.stored_lower_case(place)
         if said is not None:
             return place, said
     return None, None

@@ -16,7 +16,7 @@ import os
 
 from bert_tf.checkpoints import checkpoint_files
 from bert_tf.errors import UserError
-from bert_tf.formats import safetensors_files, saved_model_folder
+from bert_tf.formats import safetensors_files, saved_model
 from bert_tf.storage import files
 
 RELEASE_PREFIX = "bert_model.ckpt"
@@ -68,9 +68,9 @@ def _resolve_folder(path, flag):
         return checkpoint_files.resolve_checkpoint(path, flag)
     if files.is_file(f"{release}.index"):
         return checkpoint_files.resolve_checkpoint(release, flag)
-    saved_model = saved_model_folder.find_prefix(path)
-    if saved_model:
-        return checkpoint_files.resolve_checkpoint(saved_model, flag)
+    saved = saved_model.find_prefix(path)
+    if saved:
+        return checkpoint_files.resolve_checkpoint(saved, flag)
     for name in (safetensors_files.FILE, safetensors_files.INDEX):
         if files.is_file(os.path.join(path, name)):
             return os.path.join(path, name)
