@@ -6,6 +6,7 @@ import logging
 
 from bert_tf.errors import UserError
 from bert_tf.storage.files import read_text
+from bert_tf.storage.json_files import to_text
 
 # "gelu" is 2018's, with tanh; "gelu_erf", the exact form, is what Hugging Face
 # calls "gelu".
@@ -106,10 +107,7 @@ class BertConfig:
 
     @classmethod
     def from_json_file(cls, json_file):
-        """Reads a `bert_config.json`.
-
-        Args:
-          json_file: str, a local or remote path.
+        """Reads a `bert_config.json` (str, a local or remote path).
 
         Raises:
           UserError: unreadable, not a JSON object, or impossible values; the
@@ -137,14 +135,26 @@ class BertConfig:
         return dataclasses.asdict(self)
 
     def to_json_string(self):
-        """Returns the JSON text, keys sorted, as 2018 wrote it.
+        """Returns the text of a `bert_config.json`, as 2018 wrote it: keys sorted.
 
-        Without `layer_norm_eps` where it is 2018's.
+        `layer_norm_eps` is left out where it is 2018's.
         """
         values = self.to_dict()
         if self.layer_norm_eps == BertConfig.layer_norm_eps:
             del values["layer_norm_eps"]
-        return json.dumps(values, indent=2, sort_keys=True) + "\n"
+        return to_text(values)
+
+    def differences(self, other):
+        """Lists (str) where another BertConfig is of another model.
+
+        Dropout does not count: it may change from run to run.
+        """
+        here, there = self.to_dict(), other.to_dict()
+        return [
+            f"{key} {here[key]!r} (there {there[key]!r})"
+            for key in here
+            if here[key] != there[key] and not key.endswith("_dropout_prob")
+        ]
 
 
 def _require_positive_int(name, value):
@@ -157,7 +167,6 @@ def _require_positive_int(name, value):
 def _require_number(name, value, below=float("inf")):
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not is_number or not 0.0 <= value < below:
-        rule = "finite and at least 0" + (
-            "" if below == float("inf") else f", below {below}"
-        )
+        rule = "finite and at least 0"
+        rule += f", below {below}" if below < float("inf") else ""
         raise UserError(f"`{name}` is {value!r}; it must be a number, {rule}.")

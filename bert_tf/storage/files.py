@@ -67,6 +67,13 @@ def is_folder(path):
     return os.path.isdir(path)
 
 
+def is_same(one, other):
+    """Tells whether two paths (str) lead to one file."""
+    if is_remote(one) or is_remote(other):
+        return one == other
+    return os.path.realpath(one) == os.path.realpath(other)
+
+
 def require_file(path, flag):
     """Checks that the file which a flag (str, without dashes) names is there.
 

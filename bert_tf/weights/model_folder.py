@@ -3,7 +3,6 @@
 TensorFlow is not imported here, so that a wrong path is reported at once.
 """
 
-import json
 import os
 
 from absl import logging
@@ -34,35 +33,18 @@ _HUGGING_FACE_KEYS = (
 )
 
 
-def config_beside(checkpoint):
-    """Returns the configuration (path or None) beside resolved weights."""
-    name = (
-        huggingface_config.FILE
-        if weights_path.is_safetensors(checkpoint)
-        else CONFIG_FILE
-    )
-    return _beside(checkpoint, name)
-
-
 def _beside(checkpoint, name):
-    """Returns a file (path or None) beside weights, a SavedModel's assets."""
-    folders = (
-        os.path.dirname(checkpoint),
-        saved_model.assets_of(checkpoint),
-    )
+    """Returns a file (path or None) beside weights, or a SavedModel's asset."""
+    folders = (os.path.dirname(checkpoint), saved_model.assets_of(checkpoint))
     paths = [os.path.join(f, name) for f in folders if f is not None]
     return next(filter(files.is_file, paths), None)
 
 
 def read_config(path):
-    """Reads a configuration of 2018's or of Hugging Face's.
+    """Reads a configuration (BertConfig) of 2018's or of Hugging Face's.
 
-    Args:
-      path: str. A file called config.json, or one with keys that only Hugging
-        Face writes, is Hugging Face's: its "gelu" is then "gelu_erf".
-
-    Returns:
-      BertConfig.
+    A file called config.json, or one with keys that only Hugging Face writes,
+    is Hugging Face's: its "gelu" is then "gelu_erf".
 
     Raises:
       UserError: unreadable, not JSON, or impossible values.
@@ -76,11 +58,7 @@ def read_config(path):
 
 
 def choose_config(bert_config_file, checkpoint):
-    """Reads the configuration that the flags mean; see `find_config`.
-
-    Raises:
-      UserError: none is given or found, or it is no configuration.
-    """
+    """As `find_config`, but a UserError where there is none."""
     config, path = find_config(bert_config_file, checkpoint)
     if config is None:
         raise _not_given("bert_config_file", checkpoint)
@@ -88,7 +66,7 @@ def choose_config(bert_config_file, checkpoint):
 
 
 def _not_given(flag, checkpoint):
-    """Returns the error where a file is neither given nor found."""
+    """Returns the UserError of a file that is neither given nor found."""
     if not checkpoint:
         return UserError(
             f"--{flag} must be given: without --init_checkpoint none can lie "
@@ -111,17 +89,20 @@ def find_config(bert_config_file, checkpoint):
       checkpoint: str or None, the weights, resolved.
 
     Returns:
-      (BertConfig, str): the configuration and the file it is from; or two
-      None.
+      (BertConfig, str): the configuration and its file; or two None.
 
     Raises:
       UserError: it is no configuration.
     """
-    beside = config_beside(checkpoint) if checkpoint else None
+    beside = None
+    if checkpoint:
+        is_hugging_face = weights_path.is_safetensors(checkpoint)
+        name = huggingface_config.FILE if is_hugging_face else CONFIG_FILE
+        beside = _beside(checkpoint, name)
     if bert_config_file:
         files.require_file(bert_config_file, "bert_config_file")
         config = read_config(bert_config_file)
-        if beside and not _is_same_file(beside, bert_config_file):
+        if beside and not files.is_same(beside, bert_config_file):
             _warn_of_another(config, bert_config_file, beside)
         return config, bert_config_file
     if beside is None:
@@ -133,20 +114,9 @@ def find_config(bert_config_file, checkpoint):
     return config, beside
 
 
-def _is_same_file(one, other):
-    if files.is_remote(one) or files.is_remote(other):
-        return one == other
-    return os.path.samefile(one, other)
-
-
 def _warn_of_another(config, config_file, beside):
     """Warns where the weights' own configuration says something else."""
-    own, given = read_config(beside).to_dict(), config.to_dict()
-    others = [
-        f"{key} {given[key]!r} (there {own[key]!r})"
-        for key in given
-        if given[key] != own[key] and not key.endswith("_dropout_prob")
-    ]
+    others = config.differences(read_config(beside))
     if others:
         logging.warning(
             "%s lies beside the weights, but --bert_config_file=%s has %s.",
@@ -172,21 +142,20 @@ def find_vocabulary(vocab_file, checkpoint):
     if vocab_file:
         files.require_file(vocab_file, "vocab_file")
         return vocab_file
-    beside = None
-    if checkpoint:
-        beside = _beside(checkpoint, VOCAB_FILE) or saved_model.find_vocabulary(
-            checkpoint
-        )
-    if beside:
-        logging.info("--vocab_file is not given; %s is used.", beside)
-    return beside
+    if not checkpoint:
+        return None
+    found = _beside(checkpoint, VOCAB_FILE)
+    found = found or saved_model.find_vocabulary(checkpoint)
+    if found:
+        logging.info("--vocab_file is not given; %s is used.", found)
+    return found
 
 
 def lower_case_beside(places):
     """Reads what is said of letter case beside a model.
 
-    By a tokenizer_config.json, the description of an export, or a variable of
-    a SavedModel.
+    Three things may say it: a tokenizer_config.json, the description of an
+    export, or a variable of a SavedModel.
 
     Args:
       places: list of str or None; the first that has one of these counts.
@@ -210,19 +179,16 @@ def lower_case_beside(places):
 
 
 def choose_lower_case(value, is_given, places):
-    """Decides whether text is lower-cased.
+    """Decides whether text is lower-cased; the log says if files say otherwise.
 
     Args:
       value: bool, --do_lower_case.
       is_given: bool, whether it was on the command line.
-      places: list of str or None, the vocabulary and the weights: beside the
-        first of them that has one, a tokenizer_config.json, Hugging Face's or
-        one of our training's, or what `lower_case_beside` reads else, says
-        what the model was trained with.
+      places: list of str or None, the vocabulary and the weights; see
+        `lower_case_beside` for what may lie beside them.
 
     Returns:
-      bool: the flag if it was given, else what the file says, else the flag;
-      the log says where the two differ.
+      bool: the flag if it was given, else what was said, else the flag.
     """
     path, said = lower_case_beside(places)
     if said is None or said == value:
@@ -244,9 +210,7 @@ def choose_lower_case(value, is_given, places):
 def length_beside(checkpoint):
     """Returns how many pieces a text had in training (int), or None.
 
-    Args:
-      checkpoint: str, the weights, resolved: beside them a
-        tokenizer_config.json may say so.
+    A tokenizer_config.json beside `checkpoint` (str, resolved) may say so.
     """
     path = _beside(checkpoint, huggingface_config.TOKENIZER_FILE)
     said = json_files.read_object(path).get(_LENGTH) if path else None
@@ -273,18 +237,12 @@ def write_vocabulary(folder, vocab_file, do_lower_case, max_seq_length):
         _LENGTH: max_seq_length,
         "tokenizer_class": "BertTokenizer",
     }
-    files.write_text(
-        os.path.join(folder, huggingface_config.TOKENIZER_FILE),
-        json.dumps(contents, indent=2, sort_keys=True) + "\n",
-    )
+    path = os.path.join(folder, huggingface_config.TOKENIZER_FILE)
+    files.write_text(path, json_files.to_text(contents))
 
 
 def require_same_vocabulary(folder, vocab_file):
     """Checks that a folder's model was not trained with another vocabulary.
-
-    Args:
-      folder: str.
-      vocab_file: str.
 
     Raises:
       UserError: it was.
@@ -301,11 +259,7 @@ def require_same_vocabulary(folder, vocab_file):
 
 
 def choose_vocabulary(vocab_file, checkpoint):
-    """Finds the vocabulary that the flags mean; see `find_vocabulary`.
-
-    Raises:
-      UserError: none is given or found.
-    """
+    """As `find_vocabulary`, but a UserError where there is none."""
     path = find_vocabulary(vocab_file, checkpoint)
     if path is None:
         raise _not_given("vocab_file", checkpoint)

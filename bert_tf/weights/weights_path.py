@@ -62,10 +62,9 @@ def resolve(path, flag="init_checkpoint"):
 
 
 def _resolve_folder(path, flag):
-    state = os.path.join(path, checkpoint_files.STATE_FILE)
-    release = os.path.join(path, RELEASE_PREFIX)
-    if files.is_file(state):
+    if files.is_file(os.path.join(path, checkpoint_files.STATE_FILE)):
         return checkpoint_files.resolve_checkpoint(path, flag)
+    release = os.path.join(path, RELEASE_PREFIX)
     if files.is_file(f"{release}.index"):
         return checkpoint_files.resolve_checkpoint(release, flag)
     saved = saved_model.find_prefix(path)
@@ -75,16 +74,12 @@ def _resolve_folder(path, flag):
         if files.is_file(os.path.join(path, name)):
             return os.path.join(path, name)
     entries = [] if files.is_remote(path) else files.list_folder(path)
-    prefixes = [
-        os.path.join(path, entry.removesuffix(".index"))
-        for entry in entries
-        if entry.endswith(".index") and not entry.startswith(".")
-    ]
-    # BioBERT, for one, calls its checkpoint model.ckpt-1000000.
-    if len(prefixes) == 1:
-        return checkpoint_files.resolve_checkpoint(prefixes[0], flag)
+    prefixes = checkpoint_files.prefixes_among(entries)
     if prefixes:
-        return checkpoint_files.resolve_checkpoint(path, flag)
+        # BioBERT, for one, calls its only checkpoint model.ckpt-1000000. Of
+        # several the error names each.
+        only = os.path.join(path, prefixes[0]) if len(prefixes) == 1 else path
+        return checkpoint_files.resolve_checkpoint(only, flag)
     _refuse_other_weights(path, entries, flag)
     safetensors = [entry for entry in entries if is_safetensors(entry)]
     raise UserError(
@@ -126,19 +121,12 @@ def find_weights(output_dir, init_checkpoint):
     Raises:
       UserError: see `resolve` and `checkpoint_files.latest_checkpoint`.
     """
-    given = None
-    if init_checkpoint is not None:
-        given = resolve(init_checkpoint)
-    latest = checkpoint_files.latest_checkpoint(output_dir or "")
-    return latest or given
+    given = None if init_checkpoint is None else resolve(init_checkpoint)
+    return checkpoint_files.latest_checkpoint(output_dir or "") or given
 
 
 def untrained(output_dir):
-    """Returns the UserError where a trained model is needed, but is not there.
-
-    Args:
-      output_dir: str, where it would be.
-    """
+    """Returns the UserError of a run's folder (str) without a trained model."""
     return UserError(
         f"--output_dir={output_dir} holds no checkpoint, and no "
         "--init_checkpoint is given: there is no trained model. Give one, "
