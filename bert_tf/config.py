@@ -135,7 +135,7 @@ class BertConfig:
         return dataclasses.asdict(self)
 
     def to_json_string(self):
-        """Returns the text of a `bert_config.json`, as 2018 wrote it: keys sorted.
+        """Returns the text of a `bert_config.json`: keys sorted, as in 2018.
 
         `layer_norm_eps` is left out where it is 2018's.
         """

@@ -50,15 +50,12 @@ class CheckpointKeeper:
         """Returns the latest checkpoint's prefix, or None.
 
         Raises:
-          UserError: the state file is unreadable or names missing files.
+          UserError: see `checkpoint_files.latest_checkpoint`.
         """
         return checkpoint_files.latest_checkpoint(self.output_dir)
 
     def restore(self, prefix):
-        """Takes up a run: variables, optimizer slots and step.
-
-        Args:
-          prefix: str, from `latest`.
+        """Takes up a run from a prefix (str): variables, slots and step.
 
         Raises:
           UserError: a damaged checkpoint, one of another model, or one without
@@ -88,10 +85,7 @@ class CheckpointKeeper:
         checkpoint.assign(self.variables)
 
     def read_companion(self, prefix):
-        """Reads what `save` was given beside the variables.
-
-        Args:
-          prefix: str.
+        """Reads what `save` was given beside the variables of a prefix (str).
 
         Returns:
           dict, or None if nothing was kept (by the 2018 code, for one).
@@ -166,27 +160,19 @@ class CheckpointKeeper:
         return kept
 
     def _divide(self, kept, prefix):
-        """Decides which checkpoints stay.
-
-        Args:
-          kept: list of str, those in the state file, the latest last.
-          prefix: str, the new one.
+        """Decides which checkpoints stay: of `kept`, the former ones, and `prefix`.
 
         Returns:
           Two lists of str: those to be named in the state file, the new one
           last; and those to be removed.
         """
-        # What a set-aside copy stood for was perhaps not written to its end.
-        surplus = [
-            old.removesuffix(checkpoint_io.FORMER)
-            for old in kept
-            if old.endswith(checkpoint_io.FORMER)
-        ]
-        others = [
-            old
-            for old in kept
-            if old != prefix and not old.endswith(checkpoint_io.FORMER)
-        ]
+        others, surplus = [], []
+        for old in kept:
+            if old.endswith(checkpoint_io.FORMER):
+                # What the copy stood for was perhaps not written to its end.
+                surplus.append(old.removesuffix(checkpoint_io.FORMER))
+            elif old != prefix:
+                others.append(old)
         if self.keep_checkpoint_max:
             too_many = max(0, len(others) + 1 - self.keep_checkpoint_max)
             surplus += others[:too_many]

@@ -36,9 +36,6 @@ def is_inner(name):
 def encoder_shapes(config):
     """Lists the encoder's variables, the pooler's included.
 
-    Args:
-      config: BertConfig.
-
     Returns:
       dict: 2018 name -> tuple of int.
     """
@@ -65,12 +62,8 @@ def encoder_shapes(config):
 def head_shapes(config, num_labels):
     """Lists the variables of all heads that a checkpoint may hold.
 
-    Args:
-      config: BertConfig.
-      num_labels: int, L, of the classifier.
-
     Returns:
-      dict: 2018 name -> tuple of int.
+      dict: 2018 name -> tuple of int; L is `num_labels`, of the classifier.
     """
     d = config.hidden_size
     return {
@@ -99,14 +92,14 @@ def _output(scope, labels, d):
 
 
 def known_shapes(config, stored):
-    """Lists what a BERT of these sizes can hold.
+    """Lists what a BERT of these sizes can hold: the encoder and all heads.
 
     Args:
       config: BertConfig.
       stored: dict, 2018 name -> Stored, which says how many labels there are.
 
     Returns:
-      dict: 2018 name -> tuple of int; the encoder's and all heads' variables.
+      dict: 2018 name -> tuple of int.
     """
     classifier = stored.get("output_bias")
     num_labels = classifier.shape[0] if classifier and classifier.shape else 1
@@ -127,19 +120,17 @@ def require_config(reader, config, config_file):
     """
     stored = reader.model()
     others = contradictions(reader, config)
-    faults = [("Other sizes", others)]
+    faults = {"Other sizes": others}
     if not others:
         known = known_shapes(config, stored)
-        faults = [
-            ("Of another shape", _of_another_shape(stored, known)),
-            ("Not float32", _of_another_dtype(stored, known)),
-            ("Not in the file", _missing(stored, known)),
-            (
-                "Not in such a model",
-                [n for n in stored if is_encoders(n) and n not in known],
-            ),
-        ]
-    told = [f"{fault}: {listed(names)}." for fault, names in faults if names]
+        more = [n for n in stored if is_encoders(n) and n not in known]
+        faults = {
+            "Of another shape": _of_another_shape(stored, known),
+            "Not float32": _of_another_dtype(stored, known),
+            "Not in the file": _missing(stored, known),
+            "Not in such a model": more,
+        }
+    told = [f"{fault}: {listed(x)}." for fault, x in faults.items() if x]
     if told:
         raise UserError(
             f"The checkpoint {reader.path} is not of the model that "
@@ -224,11 +215,8 @@ def sizes(stored):
         entry = stored.get(f"{ENCODER_SCOPE}{name}")
         if entry and len(entry.shape) > axis:
             found[field] = entry.shape[axis]
-    layers = {
-        match[1]
-        for match in map(re.compile(r"bert/encoder/layer_(\d+)/").match, stored)
-        if match
-    }
+    layer = re.compile(r"bert/encoder/layer_(\d+)/")
+    layers = {match[1] for match in map(layer.match, stored) if match}
     if layers:
         found["num_hidden_layers"] = len(layers)
     return found

@@ -58,13 +58,7 @@ class WeightReader:
         self.stored = dict(sorted(stored.items()))
 
     def read(self, name):
-        """Reads one variable.
-
-        Args:
-          name: str, one of `stored`.
-
-        Returns:
-          np.ndarray, as `stored` says.
+        """Reads one of `stored` (str); returns an np.ndarray as that says.
 
         Raises:
           UserError: the file is damaged.
@@ -74,7 +68,7 @@ class WeightReader:
     def slots(self):
         """Returns the entries of `stored` that belong to a run, not to a model.
 
-        Optimizer slots, which lie below a variable, and the step.
+        These are the step, and optimizer slots, which lie below a variable.
         """
         return {
             name: description
@@ -151,8 +145,7 @@ class WeightReader:
     def assign(self, variables):
         """Sets variables, all of them or (if the file is damaged) none.
 
-        Args:
-          variables: dict, name (one of `stored`) -> variable.
+        `variables` is a dict, name (one of `stored`) -> variable.
         """
         values = {name: self.read(name) for name in variables}
         for name, variable in variables.items():

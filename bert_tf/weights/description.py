@@ -63,24 +63,17 @@ def _format(reader):
 
 def _sizes(model):
     found = sizes(model)
-    return (
-        ", ".join(
-            f"{words} {found[field]}"
-            for field, words in _WORDS
-            if field in found
-        )
-        or "not those of a BERT"
-    )
+    told = [
+        f"{words} {found[field]}" for field, words in _WORDS if field in found
+    ]
+    return ", ".join(told) or "not those of a BERT"
 
 
 def _configuration(reader, config, config_file):
-    heads = reader.num_attention_heads
     if config is None:
-        known = (
-            f"{heads} attention heads"
-            if heads
-            else ("the number of attention heads is not known")
-        )
+        known = "the number of attention heads is not known"
+        if reader.num_attention_heads:
+            known = f"{reader.num_attention_heads} attention heads"
         return f"none beside it; {known}"
     return (
         f"{config_file}: {config.num_attention_heads} attention heads, "

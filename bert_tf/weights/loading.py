@@ -25,10 +25,7 @@ from bert_tf.weights import weights_path
 
 
 def variable_names(model):
-    """Names a model's variables as 2018 did.
-
-    Args:
-      model: tf_keras.Model, built.
+    """Names the variables of a built tf_keras.Model as 2018 did.
 
     Returns:
       dict: name (str, as "bert/pooler/dense/kernel") -> variable.
@@ -81,14 +78,10 @@ def training_variables(model, optimizer):
 class LoadReport:
     """What `load_checkpoint` did; each a tuple of variable names."""
 
-    # In the model and the file: loaded.
-    loaded: tuple
-    # Head variables in the model only: they keep their initial values.
-    new: tuple
-    # In the file only.
-    unused: tuple
-    # Optimizer slots and global_step in the file: ignored.
-    slots: tuple
+    loaded: tuple  # in the model and the file
+    new: tuple  # in the model's heads only: initial values are kept
+    unused: tuple  # in the file only
+    slots: tuple  # optimizer slots and global_step in the file: ignored
 
 
 def open_checkpoint(path, flag="init_checkpoint"):
