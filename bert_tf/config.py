@@ -54,20 +54,14 @@ class BertConfig:
     layer_norm_eps: float = 1e-12  # 2018 had no other
 
     def __post_init__(self):
-        for name in (
-            "vocab_size",
-            "hidden_size",
-            "num_hidden_layers",
-            "num_attention_heads",
-            "intermediate_size",
-            "max_position_embeddings",
-            "type_vocab_size",
-        ):
-            _require_positive_int(name, getattr(self, name))
-        for name in ("hidden_dropout_prob", "attention_probs_dropout_prob"):
-            _require_number(name, getattr(self, name), below=1.0)
-        for name in ("initializer_range", "layer_norm_eps"):
-            _require_number(name, getattr(self, name))
+        for field in dataclasses.fields(self):
+            name, value = field.name, getattr(self, field.name)
+            if field.type is int:
+                _require_positive_int(name, value)
+            elif name.endswith("_dropout_prob"):
+                _require_number(name, value, below=1.0)
+            elif field.type is float:
+                _require_number(name, value)
         if self.hidden_size % self.num_attention_heads:
             raise UserError(
                 f"`hidden_size` ({self.hidden_size}) is not a multiple of "

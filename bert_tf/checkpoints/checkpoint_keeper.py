@@ -160,7 +160,7 @@ class CheckpointKeeper:
         return kept
 
     def _divide(self, kept, prefix):
-        """Decides which checkpoints stay: of `kept`, the former ones, and `prefix`.
+        """Decides which checkpoints stay, of the former ones and `prefix`.
 
         Returns:
           Two lists of str: those to be named in the state file, the new one

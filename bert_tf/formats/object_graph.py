@@ -20,14 +20,7 @@ _VALUE = "VARIABLE_VALUE"
 
 
 def key_of(*edges):
-    """Makes a key as TensorFlow does.
-
-    Args:
-      edges: str each, from the root to a variable.
-
-    Returns:
-      str.
-    """
+    """Makes a key as TensorFlow does, of the edges (str) to a variable."""
     escaped = (
         edge.replace(".", "..").replace("/", ".S")  # As TensorFlow escapes.
         for edge in edges
@@ -56,17 +49,10 @@ class ObjectGraph:
 
     @classmethod
     def parse(cls, serialized, path):
-        """Reads a graph.
-
-        Args:
-          serialized: bytes, a TrackableObjectGraph.
-          path: str, the checkpoint, for messages.
-
-        Returns:
-          ObjectGraph.
+        """Reads a graph of bytes, a TrackableObjectGraph.
 
         Raises:
-          UserError: it is damaged.
+          UserError: it is damaged; `path` (str) names the checkpoint.
         """
         try:
             nodes = TrackableObjectGraph.FromString(serialized).nodes
@@ -117,23 +103,14 @@ class ObjectGraph:
         return node
 
     def find_anywhere(self, path):
-        """Follows a path (str) from the nearest node to the root that has it.
-
-        Returns:
-          A node, or None.
-        """
+        """As `find`, from the nearest node to the root that has the path."""
         found = (self.find(path, node) for node in self.walk())
         return next((node for node in found if node is not None), None)
 
     def walk(self, start=ROOT, *, shuns=lambda edge: False):
         """Lists what a node leads to, itself first, then the nearest.
 
-        Args:
-          start: the node.
-          shuns: function of an edge (str) that tells whether to pass it by.
-
-        Returns:
-          list of nodes.
+        `shuns` is a function of an edge (str) that tells whether to pass it by.
         """
         nodes, reached = [start], {start}
         for node in nodes:  # It grows meanwhile.
@@ -144,11 +121,7 @@ class ObjectGraph:
         return nodes
 
     def make(self, path, start=ROOT):
-        """Follows a path (str) from a node, making what it lacks.
-
-        Returns:
-          The node at its end.
-        """
+        """Follows a path (str), making what it lacks; returns its end."""
         node = start
         for edge in path.split("/"):
             node = self.add_child(edge, node)

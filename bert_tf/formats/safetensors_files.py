@@ -8,6 +8,7 @@ A file: 8 bytes, N, little-endian; N bytes of JSON, the header, which gives each
 tensor's dtype, shape and place; then the values, without a gap.
 """
 
+import math
 import os
 import struct
 import typing
@@ -125,10 +126,7 @@ def _read_header(path):
         raise UserError(f"{path}: its header is no JSON object.")
     header.pop("__metadata__", None)
     start = 8 + length
-    tensors = {
-        name: _describe(path, name, entry, start)
-        for name, entry in header.items()
-    }
+    tensors = {n: _describe(path, n, x, start) for n, x in header.items()}
     _require_no_gap(path, tensors, start, size)
     return tensors
 
@@ -156,10 +154,7 @@ def _describe(path, name, entry, start):
             f"{', '.join(_BITS)}. Save the model's weights as float32."
         )
     begin, end = offsets
-    count = 1
-    for dimension in shape:
-        count *= dimension
-    wanted = count * _BITS[dtype] // 8
+    wanted = math.prod(shape) * _BITS[dtype] // 8
     if end - begin != wanted:
         raise UserError(
             f"{path}: {name}, {dtype} {shape}, takes {wanted} bytes, but its "
@@ -245,7 +240,7 @@ def write(path, shapes, read):
       read: function of a name that gives its float32 np.ndarray.
     """
     library = _library()
-    largest = max(int(np.prod(shape)) for shape in shapes.values())
+    largest = max(map(math.prod, shapes.values()))
     # The library wants all values at once. It gets zeros, the same for every
     # tensor, which lays the file out; then each value goes to its place.
     blank = np.zeros(largest, np.float32)
@@ -254,7 +249,7 @@ def write(path, shapes, read):
             dtype="float32",
             shape=shape,
             data_ptr=blank.ctypes.data,
-            data_len=4 * int(np.prod(shape)),
+            data_len=4 * math.prod(shape),
         )
         for name, shape in shapes.items()
     }
