@@ -9,9 +9,7 @@ from bert_tf.features import INPUT_KEYS
 
 
 def truncated_lengths(lengths_a, lengths_b, most):
-    """Tells how much of each pair is kept: the longer loses a piece at a time.
-
-    Of two equally long ones B loses the next piece.
+    """Does what `packing.truncated_lengths` does, for each pair.
 
     Args:
       lengths_a: int [B].
@@ -20,8 +18,6 @@ def truncated_lengths(lengths_a, lengths_b, most):
 
     Returns:
       pair of int [B], how many of the first pieces of A and of B are kept.
-
-    Source: `_truncate_seq_pair` in run_classifier.py (2018).
     """
     excess = tf.maximum(lengths_a + lengths_b - most, 0)
     # The longer one gives down to the other's length, then both by turns.
@@ -34,15 +30,7 @@ def truncated_lengths(lengths_a, lengths_b, most):
 
 
 def keep_first(pieces, lengths):
-    """Keeps the first of each row.
-
-    Args:
-      pieces: [B, (pieces)].
-      lengths: int [B], how many, none more than there are.
-
-    Returns:
-      [B, (pieces)].
-    """
+    """Keeps the first `lengths` (int [B]) pieces of rows [B, (pieces)]."""
     places = tf.ragged.range(pieces.row_lengths()).values
     kept = places < tf.repeat(tf.cast(lengths, tf.int64), pieces.row_lengths())
     return tf.ragged.boolean_mask(pieces, pieces.with_values(kept))
