@@ -32,15 +32,11 @@ _STATE_ENTRY = re.compile(
 
 
 def resolve_checkpoint(path, flag="init_checkpoint"):
-    """Finds the checkpoint that a flag's value means.
+    """Finds the checkpoint that a flag's value means; returns its prefix (str).
 
-    Args:
-      path: str or os.PathLike: a prefix; one of the checkpoint's files; or a
-        folder whose state file names its latest checkpoint.
-      flag: str, the flag's name without dashes, for the messages.
-
-    Returns:
-      str, the prefix.
+    `path` (str or os.PathLike) is a prefix; one of the checkpoint's files; or a
+    folder whose state file names its latest checkpoint. Messages name `flag`
+    (str, without dashes).
 
     Raises:
       UserError: there is no such checkpoint, or one of its files is missing or

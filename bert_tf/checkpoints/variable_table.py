@@ -34,11 +34,7 @@ def is_inner(name):
 
 
 def encoder_shapes(config):
-    """Lists the encoder's variables, the pooler's included.
-
-    Returns:
-      dict: 2018 name -> tuple of int.
-    """
+    """Lists the encoder's variables, pooler included: name -> tuple of int."""
     d, inner = config.hidden_size, config.intermediate_size
     shapes = {
         "embeddings/word_embeddings": (config.vocab_size, d),
@@ -94,9 +90,7 @@ def _output(scope, labels, d):
 def known_shapes(config, stored):
     """Lists what a BERT of these sizes can hold: the encoder and all heads.
 
-    Args:
-      config: BertConfig.
-      stored: dict, 2018 name -> Stored, which says how many labels there are.
+    `stored` (dict, 2018 name -> Stored) tells how many labels there are.
 
     Returns:
       dict: 2018 name -> tuple of int.
@@ -169,25 +163,17 @@ def _of_another_dtype(stored, known):
 
 def _missing(stored, known):
     """Lists what the encoder lacks, and parts of which only some are there."""
-    return [
-        name
-        for name in known
-        if name not in stored
-        and (is_inner(name) or has_part_of(stored, name, known))
-    ]
+    lacking = [name for name in known if name not in stored]
+    return [n for n in lacking if is_inner(n) or has_part_of(stored, n, known)]
 
 
 def has_part_of(stored, name, names):
     """Tells whether others of a variable's head, or of the pooler, are stored.
 
-    Args:
-      stored: collection of str.
-      name: str, a variable.
-      names: collection of str, all variables of the model.
+    `names` are all variables of the model, `name` is one of them.
     """
-    return any(
-        other in stored for other in names if _part(other) == _part(name)
-    )
+    part = _part(name)
+    return any(other in stored for other in names if _part(other) == part)
 
 
 def _part(name):
@@ -196,10 +182,7 @@ def _part(name):
 
 
 def sizes(stored):
-    """Reads off a checkpoint's shapes what a configuration would say.
-
-    Args:
-      stored: dict, 2018 name -> Stored.
+    """Reads off shapes (2018 name -> Stored) what a configuration would say.
 
     Returns:
       dict: BertConfig's field -> int. The number of heads cannot be seen.

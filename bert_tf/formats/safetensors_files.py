@@ -46,8 +46,7 @@ class Tensor(typing.NamedTuple):
 def list_tensors(path):
     """Lists what a safetensors file, or an index of several, holds.
 
-    Args:
-      path: str, a local ".safetensors" or ".safetensors.index.json" file.
+    `path` is local and ends in ".safetensors" or ".safetensors.index.json".
 
     Returns:
       dict: name (str) -> Tensor, in no particular order.
@@ -197,12 +196,7 @@ def is_float(tensor):
 def read_tensor(tensor, name):
     """Reads one tensor as float32: wider than float16 and bfloat16, so exact.
 
-    Args:
-      tensor: Tensor, one for which `is_float` is true.
-      name: str, its name in the file.
-
-    Returns:
-      float32 np.ndarray.
+    For `tensor` `is_float` is true; `name` is its name in the file.
 
     Raises:
       UserError: the file was changed meanwhile, or the library is missing.
@@ -232,12 +226,10 @@ def _library():
 
 
 def write(path, shapes, read):
-    """Writes float32 tensors into one file, never two of them in memory.
+    """Writes float32 tensors into one local file, never two of them in memory.
 
-    Args:
-      path: str, local.
-      shapes: dict, name (str) -> tuple of int.
-      read: function of a name that gives its float32 np.ndarray.
+    `shapes` is a dict, name (str) -> tuple of int, and `read` a function of a
+    name that gives its np.ndarray.
     """
     library = _library()
     largest = max(map(math.prod, shapes.values()))

@@ -47,13 +47,10 @@ def assets_of(prefix):
 
 
 def find_vocabulary(prefix):
-    """Finds the vocabulary among the assets, by whatever name it has there.
+    """Finds the vocabulary (str) among the assets, whatever its name is there.
 
-    Args:
-      prefix: str, the checkpoint of a SavedModel, or another one.
-
-    Returns:
-      str, its path; None unless exactly one asset's name has "vocab" in it.
+    None if `prefix` is of no SavedModel, or unless exactly one asset's name has
+    "vocab" in it.
     """
     assets = assets_of(prefix)
     if assets is None or files.is_remote(assets) or not files.is_folder(assets):
@@ -63,13 +60,9 @@ def find_vocabulary(prefix):
 
 
 def stored_lower_case(prefix):
-    """Reads the variable in which Model Garden's modules keep the letter case.
+    """Reads (bool) where Model Garden's modules keep the letter case.
 
-    Args:
-      prefix: str, the checkpoint of a SavedModel, or another one.
-
-    Returns:
-      bool; None where there is no such variable.
+    None if `prefix` is of no SavedModel, or it has no such variable.
     """
     if assets_of(prefix) is None:
         return None
@@ -123,15 +116,12 @@ class SavedVariablesReader(WeightReader):
 
 
 def choose_init_checkpoint(init_checkpoint, handle):
-    """Finds the weights that one of two flags names.
+    """Finds the weights (str or None) that one of two flags names.
 
     Args:
       init_checkpoint: str or None, that flag.
       handle: str or None, --bert_hub_module_handle: the folder of a SavedModel,
         or the URL of one, which tensorflow_hub then fetches.
-
-    Returns:
-      str or None: `init_checkpoint`, or the module's folder in its place.
 
     Raises:
       UserError: both are given, or it is no SavedModel of an encoder.

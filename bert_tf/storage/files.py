@@ -122,9 +122,8 @@ def read_text(path):
 def expand_patterns(patterns, flag):
     """Lists the files that a comma-separated list of paths and globs names.
 
-    Args:
-      patterns: str, as in "a.txt,more/*.txt".
-      flag: str, the flag's name without dashes, for the message.
+    `patterns` is as in "a.txt,more/*.txt"; messages name `flag`, without
+    dashes.
 
     Returns:
       list of str: patterns in the order given, files of one pattern sorted.

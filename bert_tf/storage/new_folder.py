@@ -29,10 +29,6 @@ def require_new_folder(path, flag):
 def making_folder(path, flag):
     """Gives a folder to fill; on success it becomes `path` in one step.
 
-    Args:
-      path: str, what a flag names; nothing may be there yet.
-      flag: str, its name without dashes, for the messages.
-
     Yields:
       str, a folder beside it. After an exception it is removed.
 
@@ -52,18 +48,15 @@ def making_folder(path, flag):
 def making_numbered_folder(parent, flag):
     """Gives a folder to fill; on success it gets the next free number.
 
-    Several processes may do so at once, each for a number of its own.
-
-    Args:
-      parent: str, a local folder; made if need be.
-      flag: str, the flag that gave it, for the messages.
+    Several processes may do so at once, each for a number of its own. `parent`
+    is local, and made if need be.
 
     Yields:
       list of one str, a folder in `parent`. After the context it holds the
       numbered folder. After an exception the folder is removed.
 
     Raises:
-      UserError: the disk does not take it.
+      UserError: the disk does not take it; `flag` is named.
     """
     files.make_output_folder(parent, flag)
     with _filling(parent, "export", parent) as beside:

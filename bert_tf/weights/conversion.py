@@ -37,13 +37,9 @@ from bert_tf.weights.weights_path import RELEASE_PREFIX
 def infer_config(reader, output_format):
     """Finds a configuration where there is none beside the weights.
 
-    Args:
-      reader: WeightReader.
-      output_format: str, one of FORMATS.
-
     Returns:
       BertConfig read off a Model Garden checkpoint; or None, from 2018 to
-      2018, where it is not needed.
+      2018 (`output_format`, one of FORMATS), where it is not needed.
 
     Raises:
       UserError: one is needed and cannot be inferred.

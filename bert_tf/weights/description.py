@@ -23,15 +23,12 @@ _WORDS = (
 
 
 def describe(reader, config=None, config_file=None):
-    """Describes a checkpoint.
+    """Describes a checkpoint: lines (str) of the form "what: value".
 
     Args:
       reader: WeightReader.
       config: BertConfig or None, if there is one beside it.
       config_file: str or None, where it is from.
-
-    Returns:
-      str, lines of the form "what: value".
     """
     slots = reader.slots()
     model = reader.model()

@@ -54,9 +54,7 @@ def variable_names(model):
 def training_variables(model, optimizer):
     """Names everything that a checkpoint of a training run holds.
 
-    Args:
-      model: tf_keras.Model, built.
-      optimizer: AdamWeightDecay, built.
+    Both `model` and `optimizer`, an AdamWeightDecay, are built.
 
     Returns:
       dict: name (str) -> variable: the model's; "<name>/adam_m" and
@@ -85,11 +83,7 @@ class LoadReport:
 
 
 def open_checkpoint(path, flag="init_checkpoint"):
-    """Opens weights of any format that this project reads.
-
-    Args:
-      path: str, see `weights_path`.
-      flag: str, the flag that gave the path, for the messages.
+    """Opens weights of any format; see `weights_path.resolve` for what to give.
 
     Returns:
       WeightReader.
@@ -119,8 +113,7 @@ def load_checkpoint(model, path, *, flag="init_checkpoint"):
 
     Args:
       model: tf_keras.Model, built: a BertEncoder or a model around one.
-      path: str, see `weights_path`.
-      flag: str, the flag that gave the path, for the messages.
+      path, flag: see `weights_path.resolve`.
 
     Returns:
       LoadReport; its counts, and the names of heads on one side, are logged.

@@ -47,9 +47,6 @@ def choose_model(values, *, is_case_given):
         it.
       is_case_given: bool, whether --do_lower_case was on the command line.
 
-    Returns:
-      Model.
-
     Raises:
       UserError: a file is missing or wrong, or they do not go together.
     """
@@ -66,14 +63,9 @@ def choose_model(values, *, is_case_given):
 def describe_model(checkpoint, values, *, is_case_given):
     """Finds what goes with weights, and checks that it goes together.
 
-    Args:
-      checkpoint: str or None, the weights, resolved.
-      values: dict, flag -> value: bert_config_file, max_seq_length, vocab_file
-        and do_lower_case in it.
-      is_case_given: see `choose_model`; as its errors.
-
-    Returns:
-      Model.
+    As `choose_model`, for weights (str, resolved, or None) in any place. Of
+    `values` bert_config_file, max_seq_length, vocab_file and do_lower_case are
+    looked at.
     """
     config, config_file = model_folder.choose_config(
         values["bert_config_file"], checkpoint
@@ -101,7 +93,7 @@ def choose_vocabulary(
       checkpoint: str or None, the weights, resolved.
       config: BertConfig.
       config_file: str, where it comes from.
-      is_case_given: bool, whether --do_lower_case was on the command line.
+      is_case_given: see `choose_model`.
 
     Returns:
       pair: str, the vocabulary's file; bool, whether text is lower-cased.
@@ -124,12 +116,7 @@ def check_vocabulary(
 ):
     """Checks a vocabulary against the model that is to know its pieces.
 
-    Args:
-      vocab_file: str.
-      do_lower_case: bool.
-      checkpoint: str or None, the weights.
-      config: BertConfig.
-      config_file: str, where it comes from.
+    The arguments are what `Model` holds.
 
     Raises:
       UserError: it lacks [CLS] or such, has more pieces than the model, or the
@@ -147,9 +134,7 @@ def check_vocabulary_size(vocab, vocab_file, config, config_file):
 
     Args:
       vocab: dict, piece -> id.
-      vocab_file: str, where it comes from.
-      config: BertConfig.
-      config_file: str, where it comes from.
+      vocab_file, config, config_file: see `Model`.
 
     Raises:
       UserError: it has fewer.

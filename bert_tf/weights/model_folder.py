@@ -82,11 +82,10 @@ def _not_given(flag, checkpoint):
 
 
 def find_config(bert_config_file, checkpoint):
-    """Reads the configuration that the flags mean, if any; the log says which.
+    """Reads the configuration that --bert_config_file (str or None) means.
 
-    Args:
-      bert_config_file: str or None, the flag.
-      checkpoint: str or None, the weights, resolved.
+    Without the flag it is the one beside the weights (`checkpoint`: str,
+    resolved, or None), if any; the log says so.
 
     Returns:
       (BertConfig, str): the configuration and its file; or two None.
@@ -127,17 +126,11 @@ def _warn_of_another(config, config_file, beside):
 
 
 def find_vocabulary(vocab_file, checkpoint):
-    """Finds the vocabulary that the flags mean, if any; the log says which.
+    """Finds the vocabulary (str or None) that --vocab_file means.
 
-    Args:
-      vocab_file: str or None, the flag.
-      checkpoint: str or None, the weights, resolved.
-
-    Returns:
-      str, its path, or None.
-
-    Raises:
-      UserError: the flag names no file.
+    Without the flag it is the one beside the weights (`checkpoint`: str,
+    resolved, or None), if any; the log says so. A UserError if the flag names
+    no file.
     """
     if vocab_file:
         files.require_file(vocab_file, "vocab_file")
@@ -152,13 +145,11 @@ def find_vocabulary(vocab_file, checkpoint):
 
 
 def lower_case_beside(places):
-    """Reads what is said of letter case beside a model.
+    """Reads what a file says of letter case beside a model.
 
-    Three things may say it: a tokenizer_config.json, the description of an
-    export, or a variable of a SavedModel.
-
-    Args:
-      places: list of str or None; the first that has one of these counts.
+    It may be a tokenizer_config.json, the description of an export, or a
+    variable of a SavedModel. The first of `places` (str or None) that has one
+    counts.
 
     Returns:
       (str, bool): where it is said, and what; None for what is not there.
@@ -179,16 +170,11 @@ def lower_case_beside(places):
 
 
 def choose_lower_case(value, is_given, places):
-    """Decides whether text is lower-cased; the log says if files say otherwise.
+    """Decides (bool) whether text is lower-cased.
 
-    Args:
-      value: bool, --do_lower_case.
-      is_given: bool, whether it was on the command line.
-      places: list of str or None, the vocabulary and the weights; see
-        `lower_case_beside` for what may lie beside them.
-
-    Returns:
-      bool: the flag if it was given, else what was said, else the flag.
+    --do_lower_case (`value`, bool) counts if it was given, else what is said
+    beside `places`, see `lower_case_beside`, the vocabulary and the weights.
+    The log says where the two differ.
     """
     path, said = lower_case_beside(places)
     if said is None or said == value:
@@ -220,11 +206,8 @@ def length_beside(checkpoint):
 def write_vocabulary(folder, vocab_file, do_lower_case, max_seq_length):
     """Leaves with a model what its texts are to be cut up with.
 
-    Args:
-      folder: str, the model's.
-      vocab_file: str.
-      do_lower_case: bool.
-      max_seq_length: int, S.
+    The vocabulary is copied into `folder`; a tokenizer_config.json holds the
+    letter case (bool) and S (int).
 
     Raises:
       UserError: a file cannot be read or written.

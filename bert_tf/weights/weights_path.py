@@ -41,9 +41,8 @@ def is_safetensors(path):
 def resolve(path, flag="init_checkpoint"):
     """Finds the weights that a flag's value means.
 
-    Args:
-      path: str or os.PathLike, see the top of this file.
-      flag: str, the flag's name without dashes, for the messages.
+    The top of this file says what `path` (str or os.PathLike) may be. Messages
+    name `flag` (str, without dashes).
 
     Returns:
       str: a checkpoint's prefix, or a safetensors file or index.
@@ -110,13 +109,11 @@ def _refuse_other_weights(path, names, flag):
 def find_weights(output_dir, init_checkpoint):
     """Finds the weights that a run begins with.
 
-    Args:
-      output_dir: str or None, the run's folder.
-      init_checkpoint: str or None, the flag; checked in any case.
+    These are the newest checkpoint in `output_dir` (str or None), else what
+    --init_checkpoint (str or None, checked in any case) names.
 
     Returns:
-      str, a prefix or a safetensors file: the newest checkpoint in the folder,
-      else that of the flag; None for random weights.
+      str, a prefix or a safetensors file; None for random weights.
 
     Raises:
       UserError: see `resolve` and `checkpoint_files.latest_checkpoint`.
