@@ -117,11 +117,11 @@ def _present(folder):
 
 def prefixes_among(entries):
     """Lists the prefixes (str) of the checkpoints among a folder's entries."""
-    return [
+    return sorted(
         entry.removesuffix(".index")
         for entry in entries
         if entry.endswith(".index") and not entry.startswith(".")
-    ]
+    )
 
 
 def latest_checkpoint(folder):

@@ -1,13 +1,14 @@
 """Weights in safetensors files: one file, or several and their index.
 
-Reading and writing the values is the safetensors library's work. What a file's
-header says is checked here first, so that a file that lies is refused by name
-before anything is allocated; and memory holds one tensor at a time.
+The safetensors library reads the values. What a file's header says is checked
+here first, so that a file that lies is refused by name before anything is
+allocated. Memory holds one tensor at a time.
 
 A file: 8 bytes, N, little-endian; N bytes of JSON, the header, which gives each
 tensor's dtype, shape and place; then the values, without a gap.
 """
 
+import json
 import math
 import os
 import struct
@@ -201,18 +202,6 @@ def read_tensor(tensor, name):
     Raises:
       UserError: the file was changed meanwhile, or the library is missing.
     """
-    library = _library()
-    try:
-        # Opened anew each time: what a mapped file has shown of itself counts
-        # as this process's memory until it is closed.
-        with library.safe_open(tensor.path, framework="numpy") as stream:
-            value = stream.get_tensor(name)
-    except (library.SafetensorError, OSError) as error:
-        raise UserError(f"{tensor.path} cannot be read: {error}.") from error
-    return value.astype(np.float32, copy=False)
-
-
-def _library():
     try:
         # The first gives NumPy the bfloat16 that the second asks it for.
         import ml_dtypes  # noqa: F401
@@ -222,39 +211,37 @@ def _library():
             f"Weights in safetensors files need the package {error.name}: pip "
             "install safetensors (or this project's extra `hf`)."
         ) from error
-    return safetensors
+    try:
+        # Opened again each time: what was read of a mapped file counts as this
+        # process's memory until the file is closed.
+        with safetensors.safe_open(tensor.path, framework="numpy") as stream:
+            value = stream.get_tensor(name)
+    except (safetensors.SafetensorError, OSError) as error:
+        raise UserError(f"{tensor.path} cannot be read: {error}.") from error
+    return value.astype(np.float32, copy=False)
 
 
 def write(path, shapes, read):
     """Writes float32 tensors into one local file, never two of them in memory.
 
     `shapes` is a dict, name (str) -> tuple of int, and `read` a function of a
-    name that gives its np.ndarray.
+    name that gives its np.ndarray. The library wants all values at once, so
+    this writes, byte for byte, what it would.
     """
-    library = _library()
-    largest = max(map(math.prod, shapes.values()))
-    # The library wants all values at once. It gets zeros, the same for every
-    # tensor, which lays the file out; then each value goes to its place.
-    blank = np.zeros(largest, np.float32)
-    specs = {
-        name: library.TensorSpec(
-            dtype="float32",
-            shape=shape,
-            data_ptr=blank.ctypes.data,
-            data_len=4 * math.prod(shape),
-        )
-        for name, shape in shapes.items()
-    }
+    names, end = sorted(shapes), 0
     # Transformers asks for this entry.
-    try:
-        library.serialize_file(specs, path, metadata={"format": "pt"})
-    except library.SafetensorError as error:
-        raise UserError(f"{path} cannot be written: {error}.") from error
-    # The library lets nobody but the owner read it.
-    mask = os.umask(0)
-    os.umask(mask)
-    os.chmod(path, 0o666 & ~mask)
-    with open(path, "r+b") as stream:
-        for name, tensor in _read_header(path).items():
-            stream.seek(tensor.begin)
-            stream.write(np.ascontiguousarray(read(name)).data)
+    header = {"__metadata__": {"format": "pt"}}
+    for name in names:
+        begin, end = end, end + 4 * math.prod(shapes[name])
+        header[name] = {
+            "dtype": "F32",
+            "shape": shapes[name],
+            "data_offsets": [begin, end],
+        }
+    text = json.dumps(header, separators=(",", ":"), ensure_ascii=False)
+    encoded = text.encode()
+    encoded += b" " * (-len(encoded) % 8)  # Values begin at a multiple of 8.
+    with files.naming_failures(path, "written"), open(path, "wb") as stream:
+        stream.write(struct.pack("<Q", len(encoded)) + encoded)
+        for name in names:
+            stream.write(np.ascontiguousarray(read(name), "<f4").data)
