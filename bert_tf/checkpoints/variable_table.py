@@ -103,10 +103,7 @@ def known_shapes(config, stored):
 def require_config(reader, config, config_file):
     """Checks, without a model, that a checkpoint is one of these sizes.
 
-    Args:
-      reader: WeightReader.
-      config: BertConfig.
-      config_file: str, where the configuration comes from.
+    `config_file` is where the configuration comes from, for the message.
 
     Raises:
       UserError: a size contradicts the weights; or a variable is missing, of

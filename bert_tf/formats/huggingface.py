@@ -84,14 +84,11 @@ def name_of_hugging_face(name):
 
 
 class HuggingFaceReader(WeightReader):
-    """A Hugging Face BERT in safetensors files; opening it reads the headers.
+    """A Hugging Face BERT in safetensors files, one or an index of several.
 
     Attributes:
       buffers: tuple of str, tensors that are no weights and are passed over.
       dtypes: tuple of str, those of the weights in the files, as "BF16".
-
-    Args:
-      path: str, a safetensors file or an index of several.
 
     Raises:
       UserError: a header that contradicts itself, two tensors of one

@@ -40,15 +40,10 @@ _ENCODER_EDGES = ("encoder", "encoder_network", "_network")
 class ModelGardenReader(WeightReader):
     """A Model Garden checkpoint of a BERT: an encoder with or without heads.
 
-    The encoder is found wherever the checkpoint has it. If a head has a pooler
-    of its own, that one is `bert/pooler`. What belongs to no BERT, or to a run
-    (see `slots`), is in `stored` under its key in the file.
-
-    Attributes:
-      num_attention_heads: int, N.
-
-    Args:
-      checkpoint: CheckpointReader, of a file that has an object graph.
+    The encoder is found wherever the checkpoint (a CheckpointReader) has it. If
+    a head has a pooler of its own, that one is `bert/pooler`. What belongs to
+    no BERT, or to a run (see `slots`), is in `stored` under its key in the
+    file.
 
     Raises:
       UserError: it is damaged, or of no BERT of 2018's architecture.

@@ -60,11 +60,8 @@ def axes_text(words, sizes):
 def bind(words, shape, sizes):
     """Learns sizes from a shape, and checks those known already.
 
-    Args:
-      words: list of str, the axes.
-      shape: tuple of int.
-      sizes: dict, capital letter -> int, added to. It must already hold the
-        letters of words that have several.
+    `words` are the axes, `sizes` is a dict, capital letter -> int, added to. It
+    must already hold the letters of words that have several.
 
     Returns:
       bool, whether the shape agrees with the axes and with `sizes`.
@@ -80,10 +77,7 @@ def bind(words, shape, sizes):
 def relaid(value, transposed, shape):
     """Gives an np.ndarray another layout; the numbers stay as they are.
 
-    Args:
-      value: np.ndarray.
-      transposed: bool, whether its two axes change places.
-      shape: tuple of int, what it is to have then.
+    If `transposed`, its two axes change places. `shape` is what it has then.
     """
     value = value.T if transposed else value
     return np.ascontiguousarray(value).reshape(shape)

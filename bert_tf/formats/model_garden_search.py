@@ -59,14 +59,11 @@ def read_graph(checkpoint):
 
 
 class Search:
-    """A search for one BERT; call `find_sources` first.
+    """A search in a CheckpointReader and its ObjectGraph for one BERT.
 
     Attributes:
-      sizes: dict, letter of an axis -> int, once the sources are found.
-
-    Args:
-      checkpoint: CheckpointReader.
-      graph: ObjectGraph, its.
+      sizes: dict, letter of an axis -> int, once `find_sources` was called,
+        which is to be done first.
     """
 
     def __init__(self, checkpoint, graph):

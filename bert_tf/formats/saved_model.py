@@ -83,9 +83,7 @@ def is_exported(graph):
 class SavedVariablesReader(WeightReader):
     """The checkpoint in a SavedModel that this project exported.
 
-    Args:
-      checkpoint: CheckpointReader.
-      graph: ObjectGraph, its own; see `is_exported`.
+    `graph` is the ObjectGraph of `checkpoint`, a CheckpointReader.
 
     Raises:
       UserError: it is damaged.
@@ -118,10 +116,8 @@ class SavedVariablesReader(WeightReader):
 def choose_init_checkpoint(init_checkpoint, handle):
     """Finds the weights (str or None) that one of two flags names.
 
-    Args:
-      init_checkpoint: str or None, that flag.
-      handle: str or None, --bert_hub_module_handle: the folder of a SavedModel,
-        or the URL of one, which tensorflow_hub then fetches.
+    `handle` is --bert_hub_module_handle: the folder of a SavedModel, or the URL
+    of one, which tensorflow_hub then fetches.
 
     Raises:
       UserError: both are given, or it is no SavedModel of an encoder.

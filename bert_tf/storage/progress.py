@@ -79,8 +79,7 @@ class Progress:
     def line(self, values):
         """Logs one line for the steps since the last line.
 
-        Args:
-          values: dict, name -> float, printed in this order.
+        `values` is a dict, name -> float, printed in its order.
 
         Returns:
           float, the examples per second over these steps.

@@ -42,14 +42,10 @@ EDGE = 1 << 21
 
 @dataclasses.dataclass(frozen=True)
 class Paged:
-    """One int32 a code point; pages that are alike stand once.
+    """One int32 a code point; pages that are alike stand once."""
 
-    `pages`: int32 [NUM_CODE_POINTS / PAGE_SIZE], a page's place in `entries`.
-    `entries`: int32 [PAGE_SIZE times the number of different pages].
-    """
-
-    pages: np.ndarray
-    entries: np.ndarray
+    pages: np.ndarray  # int32 [NUM_CODE_POINTS / PAGE_SIZE], which of the pages
+    entries: np.ndarray  # int32 [PAGE_SIZE times the different pages]
 
     @classmethod
     def of(cls, values):
@@ -62,17 +58,11 @@ class Paged:
 
 @dataclasses.dataclass(frozen=True)
 class Outcomes:
-    """What becomes of each code point.
+    """What becomes of each code point."""
 
-    `entries`: Paged; see FIRST_ROW.
-    `rows`: list of tuple of int, the symbols of code points that do not become
-      just one; the first `num_contextual` are of characters whose outcome
-      depends on those around them: see `Context`.
-    """
-
-    entries: Paged
-    rows: list
-    num_contextual: int
+    entries: Paged  # see FIRST_ROW
+    rows: list  # of tuple of int, the symbols where they are not just one
+    num_contextual: int  # the first rows are those of contextual characters
 
 
 @functools.cache
@@ -186,16 +176,11 @@ def context():
 
 @dataclasses.dataclass(frozen=True)
 class Pieces:
-    """The vocabulary as two tries: pieces that begin a word, and that go on.
+    """The vocabulary as two tries: pieces that begin a word, and that go on."""
 
-    `edges`: int64 [E], node * EDGE + code point; `targets`: int64 [E], the node
-      each leads to. `piece_ids`: int32 [nodes], the piece that ends at a node,
-      else -1.
-    """
-
-    edges: np.ndarray
-    targets: np.ndarray
-    piece_ids: np.ndarray
+    edges: np.ndarray  # int64 [E], node * EDGE + code point
+    targets: np.ndarray  # int64 [E], the node that each leads to
+    piece_ids: np.ndarray  # int32 [nodes], the piece that ends there, else -1
 
     # Where a word begins, and where it goes on.
     BEGIN, GO_ON = 0, 1

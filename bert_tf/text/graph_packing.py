@@ -9,15 +9,9 @@ from bert_tf.features import INPUT_KEYS
 
 
 def truncated_lengths(lengths_a, lengths_b, most):
-    """Does what `packing.truncated_lengths` does, for each pair.
+    """Does what `packing.truncated_lengths` does, for each pair; all int [B].
 
-    Args:
-      lengths_a: int [B].
-      lengths_b: int [B].
-      most: int [] or [B], how many pieces both may have together.
-
-    Returns:
-      pair of int [B], how many of the first pieces of A and of B are kept.
+    `most`, how many pieces both may have together, may also be int [].
     """
     excess = tf.maximum(lengths_a + lengths_b - most, 0)
     # The longer one gives down to the other's length, then both by turns.
@@ -41,8 +35,8 @@ def pack(pieces_a, pieces_b, *, max_seq_length, special_ids, length=None):
 
     Args:
       pieces_a: int32 [B, (pieces)].
-      pieces_b: int32 [B, (pieces)], or None for single texts; a row without
-        pieces makes a single text of its pair.
+      pieces_b: the same, or None for single texts; a row without pieces makes
+        a single text of its pair.
       max_seq_length: int or int [], at least 3; what is longer is cut off.
       special_ids: pair of int, the ids of [CLS] and [SEP].
       length: int, int [] or None: S. None: that of the longest row.

@@ -27,31 +27,23 @@ _NONE, _NOT_FOUND = -1, -2
 class TextPieces(NamedTuple):
     """The pieces of texts, all int32 [B, (pieces)].
 
-    `starts`, `ends`: where in its text a piece's first character is, and what
-    comes after its last: in characters, bytes that are not UTF-8 left out.
-    `is_first`: 1 for the first piece of a word, else 0.
+    Characters are counted without bytes that are not UTF-8.
     """
 
     ids: tf.RaggedTensor
-    starts: tf.RaggedTensor
-    ends: tf.RaggedTensor
-    is_first: tf.RaggedTensor
+    starts: tf.RaggedTensor  # a piece's first character, by its place in a text
+    ends: tf.RaggedTensor  # what comes after its last character
+    is_first: tf.RaggedTensor  # 1 for the first piece of a word, else 0
 
 
 class TextLetters(NamedTuple):
-    """What is left of texts once words are apart; all int32.
+    """What is left of texts without the blanks between words; all int32."""
 
-    `code_points`: [B, (letters)], without the blanks between words. `chars`:
-    [B, (letters)], which character of its text each is from. `is_first`: [B,
-    (letters)], 1 for the first of a word, else 0. `piece_starts`, `piece_ends`:
-    [B, (pieces)], a piece's first letter, and what comes after its last.
-    """
-
-    code_points: tf.RaggedTensor
-    chars: tf.RaggedTensor
-    is_first: tf.RaggedTensor
-    piece_starts: tf.RaggedTensor
-    piece_ends: tf.RaggedTensor
+    code_points: tf.RaggedTensor  # [B, (letters)]
+    chars: tf.RaggedTensor  # [B, (letters)], which character each is from
+    is_first: tf.RaggedTensor  # [B, (letters)], 1 for the first of a word
+    piece_starts: tf.RaggedTensor  # [B, (pieces)], a piece's first letter
+    piece_ends: tf.RaggedTensor  # [B, (pieces)], what comes after its last
 
 
 class _Words(NamedTuple):
@@ -125,12 +117,9 @@ class TextTokenizer(tf.Module):
         ends = tf.minimum(next_at, tf.gather(words.ends, word))
         by_letter = _by_text(words.texts, words.chars, texts)
         by_piece = _by_text(tf.gather(words.texts, at), at32, texts)
-        before = tf.cast(by_letter.row_starts(), tf.int32)
-        before = tf.gather(before, by_piece.value_rowids())
-        word_starts = tf.gather(words.starts, words.words)
-        is_first = tf.cast(
-            tf.range(tf.size(piece_ids)) == word_starts, tf.int32
-        )
+        row_starts = tf.cast(by_letter.row_starts(), tf.int32)
+        before = tf.gather(row_starts, by_piece.value_rowids())
+        is_first = tf.cast(_is_start(words), tf.int32)
         pieces = TextPieces(
             ids=by_piece.with_values(tf.gather(piece_ids, at)),
             starts=by_piece.with_values(tf.gather(words.chars, at)),
@@ -216,10 +205,14 @@ class TextTokenizer(tf.Module):
         )
         is_long = words.ends - words.starts > MAX_INPUT_CHARS_PER_WORD
         is_unknown = tf.gather((not_found > 0) | is_long, words.words)
-        places = tf.range(tf.size(found))
-        is_start = places == tf.gather(words.starts, words.words)
-        unknown = tf.where(is_start, self.unknown_id, _NONE)
+        unknown = tf.where(_is_start(words), self.unknown_id, _NONE)
         return tf.where(is_unknown, unknown, found)
+
+
+def _is_start(words):
+    """Tells (bool [C]) which symbols begin a word."""
+    places = tf.range(tf.size(words.words))
+    return places == tf.gather(words.starts, words.words)
 
 
 def _by_text(rows, values, texts):

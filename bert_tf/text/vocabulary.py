@@ -99,13 +99,10 @@ def _decode_piece(line, vocab_file, line_number):
 def require_special_tokens(vocab, vocab_file, tokens):
     """Checks that the vocabulary has the tokens a job cannot do without.
 
-    Args:
-      vocab: dict, piece -> id.
-      vocab_file: str, where it came from, for the message.
-      tokens: iterable of str, such as ("[UNK]", "[CLS]", "[SEP]").
+    `tokens` are such as ("[UNK]", "[CLS]", "[SEP]").
 
     Raises:
-      UserError: some are missing; all of these are named.
+      UserError: some are missing; all of these, and `vocab_file`, are named.
 
     Source: new; 2018 ended with a bare KeyError at the token's first use.
     """
@@ -149,12 +146,10 @@ def convert_ids_to_tokens(inv_vocab, ids):
 
 
 def validate_case_matches_checkpoint(do_lower_case, init_checkpoint):
-    """Checks the letter case against a model that the release made known.
+    """Checks --do_lower_case against a model that the release made known.
 
-    Args:
-      do_lower_case: bool, the flag.
-      init_checkpoint: str or None, the flag: a path such as
-        "uncased_L-12_H-768_A-12/bert_model.ckpt". Only its words are looked at.
+    `init_checkpoint` is that flag: a path such as
+    "uncased_L-12_H-768_A-12/bert_model.ckpt". Only its words are looked at.
 
     Raises:
       UserError: it is a release of the other letter case.
@@ -182,10 +177,6 @@ def warn_if_case_mismatch(vocab, do_lower_case):
     Either it holds upper-case pieces, which lower-cased text never gives, or
     only lower-case ones, so that words with a capital become unknown. Tokens
     in brackets, such as [CLS], and scripts without letter case do not count.
-
-    Args:
-      vocab: dict, piece -> id.
-      do_lower_case: bool, the flag.
 
     Source: new.
     """

@@ -90,9 +90,7 @@ def choose_vocabulary(
 
     Args:
       values: dict, flag -> value: vocab_file and do_lower_case in it.
-      checkpoint: str or None, the weights, resolved.
-      config: BertConfig.
-      config_file: str, where it comes from.
+      checkpoint, config, config_file: see `Model`.
       is_case_given: see `choose_model`.
 
     Returns:
@@ -132,12 +130,8 @@ def check_vocabulary(
 def check_vocabulary_size(vocab, vocab_file, config, config_file):
     """Checks that a model has an embedding for each piece.
 
-    Args:
-      vocab: dict, piece -> id.
-      vocab_file, config, config_file: see `Model`.
-
     Raises:
-      UserError: it has fewer.
+      UserError: `vocab` (piece -> id), of `vocab_file`, has more.
     """
     num_ids = max(vocab.values()) + 1
     if num_ids > config.vocab_size:
