@@ -62,23 +62,15 @@ class CheckpointKeeper:
             the optimizer's slots.
         """
         checkpoint = CheckpointReader(prefix)
-        slots = checkpoint.slots()
-        missing = [
-            name for name in self.variables if name not in checkpoint.stored
-        ]
-        if missing and not slots:
+        missing = [n for n in self.variables if n not in checkpoint.stored]
+        if missing and not checkpoint.slots():
             raise UserError(
                 f"{prefix} holds no optimizer state, so that no run can be "
                 "taken up from it. To start from it, give it as "
                 "--init_checkpoint and use another --output_dir."
             )
-        file_only = [
-            name
-            for name in checkpoint.stored
-            if is_inner(name)
-            and name not in self.variables
-            and name not in slots
-        ]
+        inner = filter(is_inner, checkpoint.model())
+        file_only = [name for name in inner if name not in self.variables]
         checkpoint.require_fit(
             self.variables, missing=missing, file_only=file_only
         )

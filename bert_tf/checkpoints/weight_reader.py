@@ -71,8 +71,8 @@ class WeightReader:
         These are the step, and optimizer slots, which lie below a variable.
         """
         return {
-            name: description
-            for name, description in self.stored.items()
+            name: entry
+            for name, entry in self.stored.items()
             if name in _OF_A_RUN or os.path.dirname(name) in self.stored
         }
 
@@ -115,13 +115,14 @@ class WeightReader:
                 f"{listed(self.stored)}. In the model: {listed(variables)}."
             )
         else:
-            for fault, names in (
-                ("Of another shape", self._of_another_shape(variables)),
-                ("Not in the file", missing),
-                ("Not in the model", file_only),
-            ):
-                if names:
-                    faults.append(f"{fault}: {listed(names)}.")
+            lists = {
+                "Of another shape": self._of_another_shape(variables),
+                "Not in the file": missing,
+                "Not in the model": file_only,
+            }
+            faults += [
+                f"{x}: {listed(names)}." for x, names in lists.items() if names
+            ]
         if faults:
             raise UserError(
                 f"The checkpoint {self.path} does not fit the model. "
@@ -134,9 +135,7 @@ class WeightReader:
     def _of_another_shape(self, variables):
         wrong = []
         for name, variable in variables.items():
-            wanted = Stored(
-                variable.dtype.name, tuple(variable.shape.as_list())
-            )
+            wanted = Stored(variable.dtype.name, tuple(variable.shape))
             stored = self.stored.get(name, wanted)
             if stored != wanted:
                 wrong.append(f"{name} ({stored} in the file, {wanted} here)")

@@ -108,16 +108,17 @@ class Search:
         return self._sources
 
     def _find_encoder(self):
-        words = encoder_parts(0)[0]
+        embeddings = encoder_parts(0)[0]
         for node in self._graph.walk():
-            if self._locate(words, node):
-                if self._is_factorized(node):
-                    raise self._no_bert(
-                        "it projects its embeddings to the hidden size, as "
-                        "ALBERT does"
-                    )
-                if self._count_layers(node):
-                    return node
+            if not self._locate(embeddings, node):
+                continue
+            if self._is_factorized(node):
+                raise self._no_bert(
+                    "it projects its embeddings to the hidden size, as ALBERT "
+                    "does"
+                )
+            if self._count_layers(node):
+                return node
         raise UserError(
             f"In the checkpoint {self._path} no encoder of a BERT is to be "
             "found: no object has both Model Garden's word embeddings and "
@@ -213,17 +214,16 @@ class Search:
         for edge, head in graph.children[heads].items() if heads else ():
             kernel = graph.find("out_proj/kernel", head)
             name = graph.full_names[kernel] if kernel is not None else None
-            if (name and not _NEXT_SENTENCE.isdisjoint(name.split("/"))) or (
-                pooler is not None and graph.find("dense", head) == pooler
-            ):
+            if name and not _NEXT_SENTENCE.isdisjoint(name.split("/")):
+                return edge
+            if pooler is not None and graph.find("dense", head) == pooler:
                 return edge
         return None
 
     def _take_pooler(self, part, encoder, next_sentence_head):
         """Takes a head's own pooler, which was trained, else the encoder's."""
         own = self._locate(part, encoder)
-        part = head_pooler_part(next_sentence_head)
-        of_head = self._locate(part)
+        of_head = self._locate(head_pooler_part(next_sentence_head))
         if self._full_names(own) == self._full_names(of_head):
             # One of the two is a copy: this project writes both.
             taken, left = own, of_head

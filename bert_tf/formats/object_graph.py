@@ -21,10 +21,7 @@ _VALUE = "VARIABLE_VALUE"
 
 def key_of(*edges):
     """Makes a key as TensorFlow does, of the edges (str) to a variable."""
-    escaped = (
-        edge.replace(".", "..").replace("/", ".S")  # As TensorFlow escapes.
-        for edge in edges
-    )
+    escaped = (edge.replace(".", "..").replace("/", ".S") for edge in edges)
     return f"{'/'.join(escaped)}/.ATTRIBUTES/{_VALUE}"
 
 
@@ -81,9 +78,8 @@ class ObjectGraph:
     def serialize(self):
         """Returns the graph as bytes, a TrackableObjectGraph."""
         message = TrackableObjectGraph()
-        for children, key, full_name in zip(
-            self.children, self.keys, self.full_names
-        ):
+        values = zip(self.children, self.keys, self.full_names)
+        for children, key, full_name in values:
             node = message.nodes.add()
             for edge, child in children.items():
                 node.children.add(local_name=edge, node_id=child)
@@ -122,10 +118,9 @@ class ObjectGraph:
 
     def make(self, path, start=ROOT):
         """Follows a path (str), making what it lacks; returns its end."""
-        node = start
         for edge in path.split("/"):
-            node = self.add_child(edge, node)
-        return node
+            start = self.add_child(edge, start)
+        return start
 
     def add_child(self, edge, node=ROOT):
         """Returns the child of a node by an edge (str), made where lacking."""
@@ -135,8 +130,8 @@ class ObjectGraph:
 
     def link(self, path, node, start=ROOT):
         """Makes a path (str) from a node lead to another node."""
-        *owners, edge = path.split("/")
-        owner = self.make("/".join(owners), start) if owners else start
+        owners, _, edge = path.rpartition("/")
+        owner = self.make(owners, start) if owners else start
         self.children[owner][edge] = node
 
     def set_variable(self, node, key, full_name):

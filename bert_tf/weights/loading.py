@@ -126,12 +126,7 @@ def load_checkpoint(model, path, *, flag="init_checkpoint"):
     """
     variables = variable_names(model)
     checkpoint = open_checkpoint(path, flag)
-    slots = checkpoint.slots()
-    file_only = [
-        name
-        for name in checkpoint.stored
-        if name not in variables and name not in slots
-    ]
+    file_only = [n for n in checkpoint.model() if n not in variables]
     missing = [name for name in variables if name not in checkpoint.stored]
     _require_heads(model, checkpoint)
     checkpoint.require_fit(
@@ -146,6 +141,7 @@ def load_checkpoint(model, path, *, flag="init_checkpoint"):
     )
     loaded = [name for name in variables if name in checkpoint.stored]
     checkpoint.assign({name: variables[name] for name in loaded})
+    slots = checkpoint.slots()
     report = LoadReport(*map(tuple, (loaded, missing, file_only, slots)))
     _log_report(checkpoint, report)
     return report
