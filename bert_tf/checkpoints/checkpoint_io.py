@@ -93,13 +93,7 @@ def write(prefix, variables, companion=None):
       OSError, tf.errors.OpError: it cannot be written.
     """
     beside = _incomplete(prefix)
-    names = sorted(variables)  # As a Saver does.
-    tf.raw_ops.SaveV2(
-        prefix=beside,
-        tensor_names=names,
-        shape_and_slices=[""] * len(names),
-        tensors=[variables[name] for name in names],
-    )
+    _save(beside, variables)
     suffixes = [_DATA_SUFFIX, ".index"]
     if companion is not None:
         files.write_text(f"{beside}{COMPANION_SUFFIX}", companion)
@@ -128,31 +122,32 @@ def write_in_parts(prefix, names, read):
     Raises:
       OSError, tf.errors.OpError: it cannot be written.
     """
-    parts, part, num_bytes = [], {}, 0
-
-    def write_part():
-        parts.append(f"{prefix}.part-{len(parts)}")
-        tf.raw_ops.SaveV2(
-            prefix=parts[-1],
-            tensor_names=list(part),
-            shape_and_slices=[""] * len(part),
-            tensors=list(part.values()),
-        )
-        part.clear()
-
+    parts, part, num_bytes = [f"{prefix}.part-0"], {}, 0
     for name in sorted(names):
         value = tf.convert_to_tensor(read(name))
         size = value.shape.num_elements() * value.dtype.size
         if part and num_bytes + size > _PART_BYTES:
-            write_part()
-            num_bytes = 0
+            _save(parts[-1], part)
+            parts.append(f"{prefix}.part-{len(parts)}")
+            part, num_bytes = {}, 0
         part[name] = value
         num_bytes += size
-    write_part()
+    _save(parts[-1], part)
     tf.raw_ops.MergeV2Checkpoints(
         checkpoint_prefixes=parts,
         destination_prefix=prefix,
         delete_old_dirs=False,
+    )
+
+
+def _save(prefix, tensors):
+    """Writes tensors (by name) in the order in which a Saver does."""
+    names = sorted(tensors)
+    tf.raw_ops.SaveV2(
+        prefix=prefix,
+        tensor_names=names,
+        shape_and_slices=[""] * len(names),
+        tensors=[tensors[name] for name in names],
     )
 
 

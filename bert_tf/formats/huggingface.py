@@ -103,7 +103,11 @@ class HuggingFaceReader(WeightReader):
             name for name in tensors if name.removeprefix("bert.") in _BUFFERS
         )
         # 2018 name -> (name in the file, Tensor, whether to transpose it)
-        self._tensors = self._read_rest(path)
+        self._tensors = {}
+        rest = os.path.join(os.path.dirname(path), REST_FILE)
+        if files.is_file(rest):
+            for name, tensor in safetensors_files.list_tensors(rest).items():
+                self._tensors[name] = name, tensor, False
         # Other names of the word embeddings and of the masked LM's bias.
         self._decoder = tensors.pop(_DECODER, None)
         self._decoder_bias = None
@@ -121,16 +125,6 @@ class HuggingFaceReader(WeightReader):
         super().__init__(
             path, {n: Stored("float32", shape) for n, shape in stored.items()}
         )
-
-    @staticmethod
-    def _read_rest(path):
-        rest = os.path.join(os.path.dirname(path), REST_FILE)
-        if not files.is_file(rest):
-            return {}
-        return {
-            name: (name, tensor, False)
-            for name, tensor in safetensors_files.list_tensors(rest).items()
-        }
 
     def _add(self, path, name, tensor):
         _require_float(path, name, tensor)
@@ -175,9 +169,8 @@ class HuggingFaceReader(WeightReader):
         """Names in the log what a model of 2018's cannot hold of this one."""
         if self.buffers:
             logging.info("Left out, no weights: %s.", listed(self.buffers))
-        config = os.path.join(
-            os.path.dirname(self.path), huggingface_config.FILE
-        )
+        folder = os.path.dirname(self.path)
+        config = os.path.join(folder, huggingface_config.FILE)
         given = json_files.read_object(config) if files.is_file(config) else {}
         names = given.get("architectures") or []
         others = [name for name in names if name not in CLASSES]

@@ -65,23 +65,21 @@ def list_tensors(path):
                 f"{path} names {name}, which is not beside it. Download all "
                 "files of the model."
             )
-        tensors[name] = _read_header(part)
-    for tensor, name in weight_map.items():
-        if tensor not in tensors[name]:
-            raise UserError(
-                f"{path} says that {tensor} is in {name}, which does not hold "
-                "it. Download all files of the model again."
-            )
-    for name, held in tensors.items():
+        held = _read_header(part)
+        for tensor in (t for t, holder in weight_map.items() if holder == name):
+            if tensor not in held:
+                raise UserError(
+                    f"{path} says that {tensor} is in {name}, which does not "
+                    "hold it. Download all files of the model again."
+                )
+            tensors[tensor] = held[tensor]
         more = sorted(held.keys() - weight_map.keys())
         if more:
             raise UserError(
                 f"{path} does not name {listed(more)}, which {name} holds. "
                 "Download all files of the model again."
             )
-    return {
-        tensor: tensors[name][tensor] for tensor, name in weight_map.items()
-    }
+    return tensors
 
 
 def _read_index(path):
