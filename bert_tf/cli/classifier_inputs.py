@@ -7,7 +7,7 @@ import dataclasses
 
 from bert_tf.cli import checks, export_flags
 from bert_tf.config import BertConfig
-from bert_tf.formats import hub_module
+from bert_tf.formats import saved_model
 from bert_tf.tasks import labels, own_table, registry, task_file
 from bert_tf.tasks.records import converter
 from bert_tf.weights import model_choice
@@ -34,8 +34,8 @@ def check(flags):
       UserError: names the flag, or the file and line.
     """
     _check_switches(flags)
-    init_checkpoint = hub_module.choose_init_checkpoint(
-        flags.init_checkpoint, flags.bert_hub_module_handle
+    init_checkpoint = saved_model.choose_init_checkpoint(
+        flags.init_checkpoint, flags.bert_saved_model_handle
     )
     model = model_choice.choose_model(
         {**flags.flag_values_dict(), "init_checkpoint": init_checkpoint},

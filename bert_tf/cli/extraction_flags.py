@@ -119,14 +119,8 @@ def require_other(path, inputs):
       UserError: it would.
     """
     for flag, other in inputs.items():
-        if _is_same(path, other):
+        if files.is_same(path, other):
             raise UserError(
                 f"--output_file={path} is --{flag} as well, which it would "
                 "replace. Give another name."
             )
-
-
-def _is_same(one, other):
-    if files.is_remote(one) or files.is_remote(other):
-        return one == other
-    return os.path.realpath(one) == os.path.realpath(other)

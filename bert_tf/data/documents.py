@@ -9,7 +9,7 @@ import logging
 
 from bert_tf.errors import UserError
 from bert_tf.storage import files
-from bert_tf.storage.heartbeat import Heartbeat
+from bert_tf.storage.progress import Heartbeat
 
 _logger = logging.getLogger("absl")
 

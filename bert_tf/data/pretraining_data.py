@@ -20,7 +20,7 @@ from bert_tf.data import masking
 from bert_tf.data.instances import NUM_SPECIAL, Instances, Pair
 from bert_tf.errors import UserError
 from bert_tf.storage import files
-from bert_tf.storage.heartbeat import Heartbeat
+from bert_tf.storage.progress import Heartbeat
 
 _logger = logging.getLogger("absl")
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from bert_tf.errors import UserError
 from bert_tf.storage import files
-from bert_tf.storage.heartbeat import Heartbeat
+from bert_tf.storage.progress import Heartbeat
 from bert_tf.tasks.examples import InputExample
 from bert_tf.tasks.records import converter
 from bert_tf.text import packing
