@@ -6,7 +6,7 @@ S max_seq_length
 import dataclasses
 import itertools
 
-from bert_tf.data import encoding, record_file
+from bert_tf.data import record_file, record_writer
 from bert_tf.squad import windows
 from bert_tf.squad.windows import Question, Window
 from bert_tf.text.packing import new_tokenizer
@@ -130,9 +130,9 @@ class Converter:
                     window, is_impossible, first, last
                 )
                 entries = (
-                    encoding.number_entry("start_positions", start),
-                    encoding.number_entry("end_positions", end),
-                    encoding.number_entry("is_impossible", is_impossible),
+                    record_writer.number_entry("start_positions", start),
+                    record_writer.number_entry("end_positions", end),
+                    record_writer.number_entry("is_impossible", is_impossible),
                 )
                 records.append(
                     self._record(question, window, next(unique_ids), entries)
@@ -160,10 +160,10 @@ class Converter:
             *question.tokenized.ids[start:end],
             self._sep,
         ]
-        return encoding.encode_example(
+        return record_writer.encode_example(
             (
-                encoding.number_entry("unique_ids", unique_id),
-                *encoding.text_entries(
+                record_writer.number_entry("unique_ids", unique_id),
+                *record_writer.text_entries(
                     input_ids, window.offset, self._conversion.max_seq_length
                 ),
                 *entries,
@@ -175,10 +175,10 @@ class Converter:
 
         Its unique id is 0.
         """
-        return encoding.encode_example(
+        return record_writer.encode_example(
             (
-                encoding.number_entry("unique_ids", 0),
-                *encoding.text_entries([], 0, self._conversion.max_seq_length),
+                record_writer.number_entry("unique_ids", 0),
+                *record_writer.text_entries([], 0, self._conversion.max_seq_length),
             )
         )
 

@@ -6,7 +6,7 @@ S max_seq_length
 import dataclasses
 import logging
 
-from bert_tf.data.encoding import encode_label, encode_record
+from bert_tf.data.record_writer import encode_label, encode_record
 from bert_tf.errors import UserError
 from bert_tf.tasks.examples import PaddingInputExample
 from bert_tf.tasks.labels import CLASSIFICATION, Labels, require_same_labels

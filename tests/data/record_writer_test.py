@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from bert_tf import features
-from bert_tf.data import encoding
+from bert_tf.data import record_writer
 
 _S = 300
 
@@ -22,8 +22,8 @@ def _parse(record, **label):
 def test_a_record_is_what_tensorflow_writes(num_ids, num_first):
     # Ids of one to three bytes.
     ids = [101, *np.geomspace(1, 119546, 299).astype(int).tolist()][:num_ids]
-    label = encoding.encode_label((2,), "int64")
-    record = encoding.encode_record(ids, num_first, _S, label)
+    label = record_writer.encode_label((2,), "int64")
+    record = record_writer.encode_record(ids, num_first, _S, label)
     padding = [0] * (_S - num_ids)
     expected = {
         "input_ids": ids + padding,
@@ -43,28 +43,28 @@ def test_a_record_is_what_tensorflow_writes(num_ids, num_first):
 
 
 def test_the_label_of_a_regression_is_a_float():
-    label = encoding.encode_label((-2.5,), "float32")
-    record = encoding.encode_record([5], 1, _S, label)
+    label = record_writer.encode_label((-2.5,), "float32")
+    record = record_writer.encode_record([5], 1, _S, label)
     assert _parse(record, label_dtype="float32")["label_ids"] == [-2.5]
 
 
 def test_several_labels_are_as_many_numbers():
-    label = encoding.encode_label((0, 1, 1), "int64")
-    record = encoding.encode_record([5], 1, _S, label)
+    label = record_writer.encode_label((0, 1, 1), "int64")
+    record = record_writer.encode_record([5], 1, _S, label)
     assert _parse(record, label_length=3)["label_ids"] == [0, 1, 1]
 
 
 def test_large_numbers_are_encoded_as_protocol_buffers_do():
     # 300 is 0b10_0101100: the low seven bits with the eighth set, then 2.
-    assert encoding._VARINTS[300] == b"\xac\x02"
-    assert encoding._VARINTS[0] == b"\0"
-    assert encoding._VARINTS[127] == b"\x7f"
-    assert encoding._VARINTS[1 << 21] == b"\x80\x80\x80\x01"
+    assert record_writer._VARINTS[300] == b"\xac\x02"
+    assert record_writer._VARINTS[0] == b"\0"
+    assert record_writer._VARINTS[127] == b"\x7f"
+    assert record_writer._VARINTS[1 << 21] == b"\x80\x80\x80\x01"
 
 
 def test_a_number_of_any_name_and_size():
-    record = encoding.encode_example(
-        (encoding.number_entry("unique_ids", 1_000_000_000),)
+    record = record_writer.encode_example(
+        (record_writer.number_entry("unique_ids", 1_000_000_000),)
     )
     stored = tf.train.Example.FromString(record).features.feature
     assert list(stored) == ["unique_ids"]
