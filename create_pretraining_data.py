@@ -21,7 +21,7 @@ from absl import flags, logging
 from bert_tf.cli import common_flags
 from bert_tf.data import documents, instances, masking, pretraining_data
 from bert_tf.storage import files
-from bert_tf.text import tokenization
+from bert_tf.text import tokenization, vocabulary
 
 FLAGS = flags.FLAGS
 
@@ -90,7 +90,7 @@ def main():
         FLAGS.vocab_file, do_lower_case=FLAGS.do_lower_case
     )
     piece_ids = masking.PieceIds.from_vocab(tokenizer.vocab, FLAGS.vocab_file)
-    tokenization.warn_if_case_mismatch(tokenizer.vocab, FLAGS.do_lower_case)
+    vocabulary.warn_if_case_mismatch(tokenizer.vocab, FLAGS.do_lower_case)
 
     logging.info(
         "Making instances of up to %d pieces, %d of them masked, with seed %d "
@@ -102,25 +102,14 @@ def main():
     for path in input_files:
         logging.info("  %s", path)
     texts = documents.read_documents(input_files, tokenizer)
-    logging.info(
-        "Read %s documents of %s sentences, %s pieces. Going through them %d "
-        "times.",
-        f"{len(texts):,}",
-        f"{texts.num_sentences:,}",
-        f"{len(texts.pieces):,}",
-        options.dupe_factor,
-    )
     made = pretraining_data.create_instances(
         texts, piece_ids, options, random.Random(FLAGS.random_seed)
     )
-    logging.info("Made %s.", instances.summarize(made))
     logging.info(
         "The first, with (masked>shown): %s",
         instances.spell(made[0], tokenizer.inv_vocab),
     )
-    counts = pretraining_data.write_instances(made, output_files)
-    for path, count in zip(output_files, counts):
-        logging.info("Wrote %s instances to %s", f"{count:,}", path)
+    pretraining_data.write_instances(made, output_files)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ from bert_tf.formats import hub_module
 from bert_tf.tasks import labels, own_table, registry, task_file
 from bert_tf.tasks.records import converter
 from bert_tf.tasks.records.converter import Conversion
-from bert_tf.weights import model_choice
+from bert_tf.weights import model_choice, model_folder
 
 FLAGS = flags.FLAGS
 
@@ -153,7 +153,10 @@ def check_flags():
         processor, task.evaluation_sets, FLAGS.do_eval or FLAGS.eval_steps
     )
     for folder in folders:
-        conversion.require_same(folder, f"--task_name={task.name}")
+        labels.require_same_labels(
+            folder, conversion.labels, f"--task_name={task.name}"
+        )
+        model_folder.require_same_vocabulary(folder, conversion.vocab_file)
         task_file.require_same_task(folder, task, to_train=FLAGS.do_train)
     for _, examples in dev:
         converter.check_labels(examples, conversion.labels)

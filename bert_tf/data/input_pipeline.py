@@ -9,7 +9,7 @@ import dataclasses
 import tensorflow as tf
 
 from bert_tf.errors import UserError
-from bert_tf.features import parse_spec
+from bert_tf.features import INPUT_KEYS, parse_spec
 
 # As in 2018: so many files are read at a time, and so many records wait in
 # the buffer that the next one is drawn from.
@@ -159,9 +159,8 @@ def _trimmed(batch):
     """
     pieces = tf.reduce_max(tf.reduce_sum(batch["input_mask"], axis=-1))
     length = tf.maximum(8, (pieces + 7) // 8 * 8)
-    texts = ("input_ids", "input_mask", "segment_ids")
     return {
-        name: value[:, :length] if name in texts else value
+        name: value[:, :length] if name in INPUT_KEYS else value
         for name, value in batch.items()
     }
 
@@ -248,7 +247,7 @@ def _check_record(serialized, place, files):
 
 
 def _check_feature(feature, entry, place, files):
-    kind = "int64_list" if feature.dtype == tf.int64 else "float_list"
+    kind = "int64_list" if feature.dtype == "int64" else "float_list"
     values = getattr(entry, kind).value
     (length,) = feature.shape
     if len(values) != length:

@@ -6,7 +6,8 @@ S max_seq_length
 import dataclasses
 import itertools
 
-from bert_tf.data import record_file, record_writer
+from bert_tf.data import record_writer
+from bert_tf.features import squad_features
 from bert_tf.squad import windows
 from bert_tf.squad.windows import Question, Window
 from bert_tf.text.packing import new_tokenizer
@@ -105,9 +106,12 @@ class Converter:
           list of bytes, the records of one example's windows.
         """
         unique_ids = itertools.count(FIRST_UNIQUE_ID)
+        serializer = self._serializer(is_training=False)
         for question in self.questions(examples):
             yield [
-                self._record(question, window, next(unique_ids), ())
+                serializer.serialize(
+                    self._values(question, window, next(unique_ids))
+                )
                 for window in question.windows
             ]
 
@@ -121,6 +125,7 @@ class Converter:
           list of bytes, as from `prediction_records`.
         """
         unique_ids = itertools.count(FIRST_UNIQUE_ID)
+        serializer = self._serializer(is_training=True)
         for example, question in zip(examples, self.questions(examples)):
             first, last = self._answer_span(example, question.tokenized)
             is_impossible = example.is_impossible
@@ -129,14 +134,13 @@ class Converter:
                 start, end = windows.answer_positions(
                     window, is_impossible, first, last
                 )
-                entries = (
-                    record_writer.number_entry("start_positions", start),
-                    record_writer.number_entry("end_positions", end),
-                    record_writer.number_entry("is_impossible", is_impossible),
-                )
-                records.append(
-                    self._record(question, window, next(unique_ids), entries)
-                )
+                values = {
+                    **self._values(question, window, next(unique_ids)),
+                    "start_positions": [start],
+                    "end_positions": [end],
+                    "is_impossible": [int(is_impossible)],
+                }
+                records.append(serializer.serialize(values))
             yield records
 
     def _answer_span(self, example, tokenized):
@@ -151,7 +155,14 @@ class Converter:
             self._tokenizer.tokenize(example.orig_answer_text),
         )
 
-    def _record(self, question, window, unique_id, entries):
+    def _serializer(self, *, is_training):
+        return record_writer.ExampleSerializer(
+            squad_features(
+                self._conversion.max_seq_length, is_training=is_training
+            )
+        )
+
+    def _values(self, question, window, unique_id):
         start, end = window.start, window.start + window.length
         input_ids = [
             self._cls,
@@ -160,26 +171,23 @@ class Converter:
             *question.tokenized.ids[start:end],
             self._sep,
         ]
-        return record_writer.encode_example(
-            (
-                record_writer.number_entry("unique_ids", unique_id),
-                *record_writer.text_entries(
-                    input_ids, window.offset, self._conversion.max_seq_length
-                ),
-                *entries,
-            )
-        )
+        return {
+            "unique_ids": [unique_id],
+            **record_writer.text_values(
+                input_ids, window.offset, self._conversion.max_seq_length
+            ),
+        }
 
     def padding_record(self):
         """Returns the record (bytes) that fills up a batch; it has no pieces.
 
         Its unique id is 0.
         """
-        return record_writer.encode_example(
-            (
-                record_writer.number_entry("unique_ids", 0),
-                *record_writer.text_entries([], 0, self._conversion.max_seq_length),
-            )
+        values = record_writer.text_values(
+            [], 0, self._conversion.max_seq_length
+        )
+        return self._serializer(is_training=False).serialize(
+            {"unique_ids": [0], **values}
         )
 
 
@@ -210,5 +218,5 @@ def write_records(path, records_of_questions, *, padding=None, batch_size=1):
         if padding is not None:
             yield [padding] * (-num_records % batch_size)
 
-    record_file.write(path, batches())
+    record_writer.write(path, batches())
     return num_records

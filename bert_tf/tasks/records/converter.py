@@ -6,12 +6,12 @@ S max_seq_length
 import dataclasses
 import logging
 
-from bert_tf.data.record_writer import encode_label, encode_record
+from bert_tf.data.record_writer import ExampleSerializer, text_values
 from bert_tf.errors import UserError
+from bert_tf.features import INPUT_KEYS, classifier_features
 from bert_tf.tasks.examples import PaddingInputExample
-from bert_tf.tasks.labels import CLASSIFICATION, Labels, require_same_labels
+from bert_tf.tasks.labels import CLASSIFICATION, Labels
 from bert_tf.text import packing
-from bert_tf.weights import model_folder
 
 _logger = logging.getLogger("absl")
 
@@ -36,26 +36,7 @@ class Conversion:
 
     def features(self):
         """Returns the tuple of features.Feature of such records."""
-        from bert_tf import features  # Deferred: it imports TensorFlow.
-
-        return features.classifier_features(
-            self.max_seq_length,
-            label_length=self.labels.record_length,
-            label_dtype=self.labels.record_dtype,
-        )
-
-    def require_same(self, folder, source):
-        """Checks that a folder's model, if any, was trained on such records.
-
-        Args:
-          folder: str.
-          source: str, where the labels come from, for the message.
-
-        Raises:
-          UserError: its labels, their kind or its vocabulary are others.
-        """
-        require_same_labels(folder, self.labels, source)
-        model_folder.require_same_vocabulary(folder, self.vocab_file)
+        return _features(self.labels, self.max_seq_length)
 
     def new_converter(self):
         """Returns a Converter.
@@ -67,6 +48,14 @@ class Conversion:
         return Converter(self.labels, self.max_seq_length, tokenizer)
 
 
+def _features(labels, max_seq_length):
+    return classifier_features(
+        max_seq_length,
+        label_length=labels.record_length,
+        label_dtype=labels.record_dtype,
+    )
+
+
 class Converter:
     """Makes records of examples."""
 
@@ -76,12 +65,14 @@ class Converter:
         Args:
           labels: labels.Labels.
           max_seq_length: int, S.
-          tokenizer: tokenization.FullTokenizer.
+          tokenizer: tokenization.FullTokenizer, or what has its methods
+            `tokenize`, `convert_tokens_to_ids` and `convert_ids_to_tokens`.
         """
         self._labels = labels
         self._max_seq_length = max_seq_length
         self._tokenizer = tokenizer
         self._special_ids = tokenizer.convert_tokens_to_ids(["[CLS]", "[SEP]"])
+        self._serializer = ExampleSerializer(_features(labels, max_seq_length))
 
     def convert(self, examples):
         """Makes the records of some examples.
@@ -96,21 +87,33 @@ class Converter:
           UserError: an unknown label (names the guid).
         """
         records, num_cut = [], 0
-        dtype = self._labels.record_dtype
         for example in examples:
-            if isinstance(example, PaddingInputExample):
-                input_ids, num_first, label = [], 0, self._labels.encode(None)
-            else:
-                label = label_of(example, self._labels)
-                input_ids, num_first, is_cut = self._pack(example)
-                num_cut += is_cut
-            label_entry = encode_label(tuple(label), dtype)
-            records.append(
-                encode_record(
-                    input_ids, num_first, self._max_seq_length, label_entry
-                )
-            )
+            values, is_cut = self.values(example)
+            records.append(self._serializer.serialize(values))
+            num_cut += is_cut
         return records, num_cut
+
+    def values(self, example):
+        """Makes what a record holds of one example.
+
+        Args:
+          example: InputExample or PaddingInputExample.
+
+        Returns:
+          pair: dict, feature name -> list of numbers; bool, whether it was cut.
+
+        Raises:
+          UserError: an unknown label (names the guid).
+        """
+        if isinstance(example, PaddingInputExample):
+            label, is_real = self._labels.encode(None), 0
+            input_ids, num_first, is_cut = [], 0, False
+        else:
+            label, is_real = label_of(example, self._labels), 1
+            input_ids, num_first, is_cut = self._pack(example)
+        text = text_values(input_ids, num_first, self._max_seq_length)
+        own = {"label_ids": label, "is_real_example": [is_real]}
+        return {**text, **own}, is_cut
 
     def log(self, example):
         """Writes what becomes of an InputExample to the log."""
@@ -119,11 +122,16 @@ class Converter:
         log_example(example, pieces)
 
     def _pack(self, example):
+        ids_a, ids_b = map(self._tokenize, (example.text_a, example.text_b))
         return packing.pack(
-            *tokenize(example, self._tokenizer),
-            self._max_seq_length,
-            self._special_ids,
+            ids_a, ids_b, self._max_seq_length, self._special_ids
         )
+
+    def _tokenize(self, text):
+        if not text:
+            return []
+        pieces = self._tokenizer.tokenize(text)
+        return self._tokenizer.convert_tokens_to_ids(pieces)
 
 
 class InputFeatures:
@@ -163,8 +171,7 @@ def convert_single_example(
       label_list: list of str, the labels in the order of their ids. An example
         without a label gets id 0.
       max_seq_length: int, S.
-      tokenizer: tokenization.FullTokenizer, or what has its methods
-        `tokenize`, `convert_tokens_to_ids` and `convert_ids_to_tokens`.
+      tokenizer: see `Converter`.
 
     Returns:
       InputFeatures.
@@ -176,43 +183,16 @@ def convert_single_example(
       five examples to the log.
     """
     packing.require_room(max_seq_length)
-    if isinstance(example, PaddingInputExample):
-        zeros = [0] * max_seq_length
-        return InputFeatures(zeros, zeros[:], zeros[:], 0, False)
-    (label_id,) = label_of(example, Labels(CLASSIFICATION, (*label_list,)))
-    input_ids, num_first, _ = packing.pack(
-        *tokenize(example, tokenizer),
-        max_seq_length,
-        tokenizer.convert_tokens_to_ids(["[CLS]", "[SEP]"]),
-    )
-    if ex_index == 0:
-        log_example(example, tokenizer.convert_ids_to_tokens(input_ids))
-    padding = [0] * (max_seq_length - len(input_ids))
-    num_second = len(input_ids) - num_first
+    labels = Labels(CLASSIFICATION, tuple(label_list))
+    converter = Converter(labels, max_seq_length, tokenizer)
+    values, _ = converter.values(example)
+    (label_id,) = values["label_ids"]
+    (is_real,) = values["is_real_example"]
+    if is_real and ex_index == 0:
+        converter.log(example)
     return InputFeatures(
-        input_ids=input_ids + padding,
-        input_mask=[1] * len(input_ids) + padding,
-        segment_ids=[0] * num_first + [1] * num_second + padding,
-        label_id=label_id,
+        *(list(values[name]) for name in INPUT_KEYS), label_id, bool(is_real)
     )
-
-
-def tokenize(example, tokenizer):
-    """Returns the ids of an InputExample's texts.
-
-    Args:
-      example: InputExample.
-      tokenizer: see `convert_single_example`.
-
-    Returns:
-      list of two lists of int, the second empty where there is no `text_b`.
-    """
-    return [
-        tokenizer.convert_tokens_to_ids(tokenizer.tokenize(text))
-        if text
-        else []
-        for text in (example.text_a, example.text_b)
-    ]
 
 
 def label_of(example, labels):
