@@ -1,7 +1,7 @@
 """Text files to documents: sentences as ids of their pieces.
 
-Held flat, 4 bytes a piece: a list of str for each sentence, as in 2018, takes
-some twenty times as much.
+The ids are held flat, 4 bytes a piece. A list of str for each sentence, as in
+2018, takes some twenty times as much.
 """
 
 import array
@@ -31,7 +31,7 @@ class Documents:
         self.document_starts = array.array("q", [0])
 
     def __len__(self):
-        """Returns the number of documents that are ended."""
+        """Counts the documents that are ended."""
         return len(self.document_starts) - 1
 
     @property
@@ -65,9 +65,6 @@ def read_documents(paths, tokenizer):
     Args:
       paths: list of str, local or remote.
       tokenizer: tokenization.FullTokenizer.
-
-    Returns:
-      Documents.
 
     Raises:
       UserError: a file cannot be read, or is not UTF-8, or has an unknown word

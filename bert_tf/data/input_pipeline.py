@@ -11,7 +11,7 @@ import tensorflow as tf
 from bert_tf.errors import UserError
 from bert_tf.features import INPUT_KEYS, parse_spec
 
-# As in 2018: so many files are read at a time, and so many records wait in
+# As in 2018: how many files are read at a time, and how many records wait in
 # the buffer that the next one is drawn from.
 _FILES_AT_A_TIME = 4
 _SHUFFLE_BUFFER = 100
@@ -22,13 +22,13 @@ class RecordFiles:
     """TFRecord files and what every record in them has to be.
 
     `paths`: list of str. `features`: tuple of features.Feature. `limits`: dict,
-    feature name -> int, what each of its numbers must stay below (a table has
-    so many rows; an accelerator reads beyond its end without a word).
-    `fixed_shapes`: bool, whether all batches are alike, as a TPU wants it. If
-    not, a batch is cut to its longest row, which changes no result, and the
-    last one may be smaller. `trims`: bool, false where padding does reach a
-    result, so that batches are not cut. `remedy`: str, what to do about a file
-    that is damaged or missing, for messages.
+    feature name -> int, what each of its numbers must stay below: it is an
+    index of a table with that many rows, and an accelerator reads beyond the
+    end without an error. `fixed_shapes`: bool, whether all batches are alike,
+    as a TPU wants it. If not, a batch is cut to its longest row, which changes
+    no result, and the last one may be smaller. `trims`: bool, false where
+    padding does reach a result, so that batches are not cut. `remedy`: str,
+    what to do about a file that is damaged or missing, for messages.
     """
 
     paths: list
@@ -109,15 +109,7 @@ def ordered_dataset(files, *, batch_size):
 
 
 def count_records(files, most):
-    """Counts records.
-
-    Args:
-      files: RecordFiles.
-      most: int, counting ends there.
-
-    Returns:
-      int.
-    """
+    """Counts the records of RecordFiles, up to `most` (int)."""
     records = tf.data.TFRecordDataset(files.paths).take(most)
     with naming_bad_records(files):
         return int(records.reduce(0, lambda count, _: count + 1))
@@ -148,14 +140,10 @@ def _batches(records, files, batch_size, *, drop_remainder=True):
 
 
 def _trimmed(batch):
-    """Cuts off the columns in which every row has padding.
+    """Cuts tensors [B, S] of a batch (dict) to the longest row.
 
-    Args:
-      batch: dict of tensors; "input_mask", int32 [B, S], is 1 for each row's
-        first pieces.
-
-    Returns:
-      dict, those [B, S] cut to the longest row rounded up to a multiple of 8.
+    `input_mask`, int32 [B, S], is 1 for each row's first pieces. The length is
+    rounded up to a multiple of 8.
     """
     pieces = tf.reduce_max(tf.reduce_sum(batch["input_mask"], axis=-1))
     length = tf.maximum(8, (pieces + 7) // 8 * 8)
@@ -166,10 +154,7 @@ def _trimmed(batch):
 
 
 def check_first_records(files):
-    """Checks the first record of every file, before anything is built.
-
-    Args:
-      files: RecordFiles.
+    """Checks the first record of each of RecordFiles, before work begins.
 
     Raises:
       UserError: a file without a record, a damaged one, or one made with other
@@ -188,8 +173,7 @@ def check_first_records(files):
 def naming_bad_records(files):
     """Turns TensorFlow's errors about records into ones that name the file.
 
-    Args:
-      files: RecordFiles that are read inside the `with` block.
+    RecordFiles are read inside the `with` block.
 
     Raises:
       UserError: a file is damaged or a record does not fit.

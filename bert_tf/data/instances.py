@@ -122,11 +122,7 @@ class Instances:
 
 
 def summarize(instances):
-    """Returns a line (str) on how many Instances there are, and of what kind.
-
-    Args:
-      instances: Instances, not empty.
-    """
+    """Returns a line (str) that counts Instances and what is in them."""
     count = len(instances)
     return (
         f"{count:,} instances: on average {instances.num_pieces / count:.1f} "
@@ -138,14 +134,9 @@ def summarize(instances):
 
 
 def spell(instance, inv_vocab):
-    """Returns an Instance as text, a masked piece as `(piece>shown)`.
+    """Returns an Instance as text, by `inv_vocab` (dict, id -> piece).
 
-    Args:
-      instance: Instance.
-      inv_vocab: dict, id -> piece.
-
-    Returns:
-      str, such as "[CLS] the (cat>[MASK]) [SEP] it sat [SEP]".
+    A masked piece is `(piece>shown)`: "[CLS] the (cat>[MASK]) [SEP] it [SEP]".
     """
     shown = [inv_vocab[piece_id] for piece_id in instance.input_ids]
     for position, masked_id in zip(
