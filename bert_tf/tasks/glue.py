@@ -1,8 +1,8 @@
 """The tasks of the GLUE benchmark, in its folder layout.
 
-A processor says by tables which file and which column is what; `GlueProcessor`
-reads by them. Where a header names a column otherwise than GLUE's files do,
-the other name stands behind GLUE's.
+A processor is a table of which column is what; `GlueProcessor` reads by it.
+Some published files name a column otherwise than GLUE's; their name stands
+behind GLUE's.
 """
 
 import dataclasses
@@ -81,7 +81,7 @@ class ColaProcessor(GlueProcessor):
     Source: `ColaProcessor` in run_classifier.py (2018).
     """
 
-    # The one task without a header, but for its test file.
+    # No other task lacks a header; here only the test file has one.
     labelled = Layout(Column(3), label=Column(1), has_header=False)
     unlabelled = Layout(Column(1, ("sentence",)))
 

@@ -31,7 +31,7 @@ def write_test_results(path, values):
 
     Source: `main` in run_classifier.py (2018).
     """
-    _write_rows(path, map(_spell_numbers, _as_finite(values)))
+    _write_rows(path, _as_finite(values))
 
 
 def predicted_labels(values, labels):
@@ -46,9 +46,7 @@ def predicted_labels(values, labels):
       than even probability with commas between; for a regression the number.
     """
     if labels.kind == REGRESSION:
-        return [
-            _spell_numbers(row)[0] for row in np.asarray(values, np.float32)
-        ]
+        return [str(number) for (number,) in np.asarray(values, np.float32)]
     if labels.kind == CLASSIFICATION:
         return [labels.names[i] for i in np.argmax(values, axis=-1)]
     return [
@@ -74,15 +72,14 @@ def write_predictions_with_labels(path, ids, values, labels):
       UserError: a value is not finite, or the file cannot be written.
     """
     values = _as_finite(values)
-    rows = zip(ids, predicted_labels(values, labels), values, strict=True)
+    # The number of a regression is the prediction itself.
+    columns = values if labels.names else [()] * len(values)
+    rows = zip(ids, predicted_labels(values, labels), columns, strict=True)
     _write_rows(
         path,
         [
             ["id", "prediction", *labels.names],
-            *(
-                [row_id, name, *(_spell_numbers(row) if labels.names else ())]
-                for row_id, name, row in rows
-            ),
+            *([row_id, name, *row] for row_id, name, row in rows),
         ],
     )
 
@@ -105,8 +102,7 @@ def write_submission(path, values, labels):
         words = [f"{score:.3f}" for score in scores]
     else:
         words = predicted_labels(values, labels)
-    rows = ([str(index), word] for index, word in enumerate(words))
-    _write_rows(path, [["index", "prediction"], *rows])
+    _write_rows(path, [["index", "prediction"], *enumerate(words)])
 
 
 def _as_finite(values):
@@ -122,9 +118,6 @@ def _as_finite(values):
     return values
 
 
-def _spell_numbers(row):
-    return [str(number) for number in row]
-
-
 def _write_rows(path, rows):
-    files.write_text(path, "".join("\t".join(row) + "\n" for row in rows))
+    lines = ("\t".join(map(str, row)) + "\n" for row in rows)
+    files.write_text(path, "".join(lines))

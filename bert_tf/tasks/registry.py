@@ -46,7 +46,7 @@ _TEST = ExampleSet("get_test_examples")
 
 @dataclasses.dataclass(frozen=True)
 class Task:
-    """A task.
+    """A task: how its data are read, and what is done with them.
 
     Attributes:
       name: str, as people write it.
@@ -154,7 +154,7 @@ def find_task(task_name, own_kind=CLASSIFICATION):
       Task.
 
     Raises:
-      UserError: no such task; or one of GLUE's or XNLI's whose kind is other.
+      UserError: no such task; or one of GLUE's or XNLI's of another kind.
     """
     known = {_plain(task.name): task for task in TASKS}
     task = known.get(_plain(task_name or ""))
@@ -193,12 +193,12 @@ ONLY_FOR = {
 
 
 def refuse_idle_flags(task, flags):
-    """Checks that flags which only some tasks know are for this one.
+    """Refuses flags that only some tasks know if the task is another one.
 
     Args:
       task: Task.
-      flags: list of absl's Flag, those of ONLY_FOR. One whose value is the
-        default says nothing; but a language is meant if it is given.
+      flags: list of absl's Flag, those of ONLY_FOR. A value that is the default
+        is taken for none, except that of --xnli_language.
 
     Raises:
       UserError: one has no effect on the task, or none beside another one.
@@ -209,7 +209,7 @@ def refuse_idle_flags(task, flags):
         if flag.present
         and (flag.value != flag.default or flag.name == "xnli_language")
     }
-    # That STS-B is a regression is true, and said in vain without harm.
+    # --regression is true of STS-B and does no harm.
     idle = [
         name
         for name, owner in ONLY_FOR.items()
@@ -234,16 +234,10 @@ def _plain(name):
 def make_processor(
     task, *, xnli_language="zh", table_options=None, label_names=()
 ):
-    """Makes a task's processor.
+    """Makes a Task's processor, a DataProcessor.
 
-    Args:
-      task: Task.
-      xnli_language: str, for XNLI.
-      table_options: own_table.TableOptions, for a table of your own.
-      label_names: sequence of str, its labels.
-
-    Returns:
-      DataProcessor.
+    XNLI needs `xnli_language` (str); a table of your own needs `table_options`
+    (own_table.TableOptions) and `label_names` (sequence of str).
     """
     if task.processor_class is TableProcessor:
         return TableProcessor(table_options, label_names)
@@ -253,14 +247,14 @@ def make_processor(
 
 
 def present_sets(example_sets, data_dir):
-    """Leaves out the optional sets whose file is not there.
+    """Leaves out, with a warning, the optional sets whose file is not there.
 
     Args:
       example_sets: tuple of ExampleSet.
       data_dir: str.
 
     Returns:
-      list of ExampleSet; the log names the files that are missing.
+      list of ExampleSet.
 
     Raises:
       UserError: no such folder.
@@ -279,13 +273,10 @@ def present_sets(example_sets, data_dir):
 
 
 def require_submission(task):
-    """Checks that the GLUE server takes a task's predictions.
-
-    Args:
-      task: Task.
+    """Refuses a Task whose predictions the GLUE server does not take.
 
     Raises:
-      UserError: it does not know the task.
+      UserError: it is no task of GLUE.
     """
     if any(s.submission_file is None for s in task.prediction_sets):
         known = (t.name for t in TASKS if t.prediction_sets[0].submission_file)

@@ -1,7 +1,7 @@
-"""Knowing again records that were made before.
+"""Recognizing records that were made before.
 
 Beside each file of records stands a small JSON file that tells what they were
-made of. Where it says the same as what would be made now, they are used again.
+made of. If nothing of it has changed, the records are used again.
 """
 
 import hashlib
@@ -55,14 +55,11 @@ def fingerprint(examples, conversion):
 
 
 def digest(sets, conversion):
-    """Tells sets of examples, as they are converted, from others in short.
+    """Returns a str that only these sets of examples, so converted, have.
 
     Args:
       sets: iterable of list of InputExample.
       conversion: converter.Conversion.
-
-    Returns:
-      str.
 
     Raises:
       UserError: the vocabulary cannot be read.
@@ -110,10 +107,9 @@ def store(output_file, made_of, counts):
 
 
 def forget(output_file):
-    """Makes the JSON file say nothing, before other records are written.
+    """Empties the JSON file, before other records are written.
 
-    Otherwise, after an interruption between the two, it would tell of the ones
-    before.
+    After an interruption it would otherwise tell of the records before.
 
     Raises:
       UserError: it cannot be written.
