@@ -29,8 +29,7 @@ MAY_IMPORT = {
     "squad": "errors storage features text data",
     "training": "errors storage config features data checkpoints model weights "
     "tasks",
-    "extraction": "errors storage features text data model weights tasks "
-    "training",
+    "extraction": "errors storage features text data model weights training",
     "serving": "errors storage config features text formats data model weights "
     "tasks squad extraction",
     "cli": "errors storage config features text formats data model weights "

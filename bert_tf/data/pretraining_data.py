@@ -223,27 +223,25 @@ def prepare_output_files(output_files, paths_read):
         and no plain file; or a folder that cannot be made or written.
     """
     paths = (output_files or "").split(",")
-    taken = {_identity(path): "an input file" for path in paths_read}
+    # What realpath makes of a remote path is no path, but always the same.
+    taken = {os.path.realpath(path): "an input file" for path in paths_read}
     for path in paths:
         where = f"--output_file={output_files!r}: {path!r}"
         if not path:
             raise UserError(
                 f"{where} is no path. Give one, or several with commas between."
             )
-        if _identity(path) in taken:
+        target = os.path.realpath(path)
+        if target in taken:
             raise UserError(
-                f"{where} is also {taken[_identity(path)]}. Name another file."
+                f"{where} is also {taken[target]}. Name another file."
             )
-        taken[_identity(path)] = "another output file"
+        taken[target] = "another output file"
         is_there = not files.is_remote(path) and os.path.exists(path)
         if files.is_folder(path) or (is_there and not os.path.isfile(path)):
             raise UserError(f"{where} is there and no plain file. Name a file.")
         files.make_output_folder(os.path.dirname(path) or ".", "output_file")
     return paths
-
-
-def _identity(path):
-    return path if files.is_remote(path) else os.path.realpath(path)
 
 
 def write_instances(instances, output_files):

@@ -17,13 +17,11 @@ import numpy as np
 from bert_tf.errors import UserError
 from bert_tf.storage import files
 from bert_tf.storage.heartbeat import Heartbeat
-from bert_tf.tasks.examples import InputExample
-from bert_tf.tasks.records import converter
 from bert_tf.text import packing
 
 _logger = logging.getLogger("absl")
 
-# The first part takes as much as it can: what counts is the last bar.
+# The first part is greedy: the last bar is the one that counts.
 _PAIR = re.compile(r"(.*) \|\|\| (.*)")
 
 _LINES_AT_ONCE = 1024
@@ -53,7 +51,7 @@ class PackedLines:
     """The lines of a file as [CLS] A [SEP] or [CLS] A [SEP] B [SEP], unpadded.
 
     They are in two files without a name, 4 bytes a piece and 8 a line, and can
-    be gone through again and again:
+    be read more than once:
 
         with packed_lines.pack_file(path, tokenizer, 128) as lines:
             for input_ids, num_first in lines:
@@ -93,7 +91,7 @@ class PackedLines:
         """
         ids_at = lengths_at = 0
         while lengths_at < 8 * self.num_lines:
-            # Whoever goes through them at the same time moves the files too.
+            # Another loop over the lines may have moved the files' positions.
             self._lengths_file.seek(lengths_at)
             content = self._lengths_file.read(8 * _LINES_AT_ONCE)
             lengths = np.frombuffer(content, np.int32).reshape(-1, 2)
@@ -113,10 +111,9 @@ class PackedLines:
 
 @contextlib.contextmanager
 def pack_file(path, tokenizer, max_seq_length, *, folder=None):
-    """Reads a file once, a pipe will do, and packs its lines.
+    """Reads a file, or a pipe, once and packs its lines.
 
-    Lines end at LF alone. Every line counts, an empty one too: it is [CLS]
-    [SEP].
+    Lines end at LF alone. Every line counts: an empty one is [CLS] [SEP].
 
     Args:
       path: str, local or remote.
@@ -162,9 +159,8 @@ def _log(path, lines, tokenizer, max_seq_length):
         path,
     )
     first, _ = next(iter(lines))
-    converter.log_example(
-        InputExample(f"{path}, line 0", ""),
-        tokenizer.convert_ids_to_tokens(first.tolist()),
+    packing.log_pieces(
+        f"{path}, line 0", tokenizer.convert_ids_to_tokens(first.tolist())
     )
     if lines.num_cut:
         _logger.warning(

@@ -29,7 +29,7 @@ class Kept:
 
 @pytest.fixture(scope="module")
 def tasks(request):
-    return request.path.parent / "testdata" / "golden" / "tasks"
+    return request.path.parents[1] / "testdata" / "golden" / "tasks"
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,6 @@ S max_seq_length
 """
 
 import dataclasses
-import logging
 
 from bert_tf.data.record_writer import ExampleSerializer, text_values
 from bert_tf.errors import UserError
@@ -12,10 +11,6 @@ from bert_tf.features import INPUT_KEYS, classifier_features
 from bert_tf.tasks.examples import PaddingInputExample
 from bert_tf.tasks.labels import CLASSIFICATION, Labels
 from bert_tf.text import packing
-
-_logger = logging.getLogger("absl")
-
-_PIECES_LOGGED = 100
 
 
 @dataclasses.dataclass(frozen=True)
@@ -118,8 +113,11 @@ class Converter:
     def log(self, example):
         """Writes what becomes of an InputExample to the log."""
         input_ids, _, _ = self._pack(example)
-        pieces = self._tokenizer.convert_ids_to_tokens(input_ids)
-        log_example(example, pieces)
+        label = "" if example.label is None else f", label {example.label}"
+        packing.log_pieces(
+            f"{example.guid}{label}",
+            self._tokenizer.convert_ids_to_tokens(input_ids),
+        )
 
     def _pack(self, example):
         ids_a, ids_b = map(self._tokenize, (example.text_a, example.text_b))
@@ -227,17 +225,3 @@ def check_labels(examples, labels):
         if example.label is None:
             raise UserError(f"Example {example.guid} has no label.")
         label_of(example, labels)
-
-
-def log_example(example, pieces):
-    """Writes an InputExample, of which `pieces` (list of str) came, to the log.
-
-    It shows at a glance whether columns, letter case and vocabulary are right.
-    """
-    _logger.info(
-        "Example %s%s: %s%s",
-        example.guid,
-        "" if example.label is None else f", label {example.label}",
-        " ".join(pieces[:_PIECES_LOGGED]),
-        " ..." if len(pieces) > _PIECES_LOGGED else "",
-    )
