@@ -13,17 +13,13 @@ INPUT_KEYS = ("input_ids", "input_mask", "segment_ids")
 
 @dataclasses.dataclass(frozen=True)
 class Feature:
-    """One entry of a record: its name, its shape without the batch, its dtype.
-
-    `dtype` is the record's: "int64" or "float32", all that tf.train.Example
-    stores for numbers. `length_flag` is the flag that gives its length, if one
-    does.
-    """
+    """One entry of a record."""
 
     name: str
-    shape: tuple
+    shape: tuple  # Without the batch.
+    # Or "float32": tf.train.Example stores no other numbers.
     dtype: str = "int64"
-    length_flag: str | None = None
+    length_flag: str | None = None  # The flag that gives its length.
 
 
 def encoder_features(max_seq_length):

@@ -19,23 +19,19 @@ _SHUFFLE_BUFFER = 100
 
 @dataclasses.dataclass(frozen=True)
 class RecordFiles:
-    """TFRecord files and what every record in them has to be.
-
-    `paths`: list of str. `features`: tuple of features.Feature. `limits`: dict,
-    feature name -> int, what each of its numbers must stay below: it is an
-    index of a table with that many rows, and an accelerator reads beyond the
-    end without an error. `fixed_shapes`: bool, whether all batches are alike,
-    as a TPU wants it. If not, a batch is cut to its longest row, which changes
-    no result, and the last one may be smaller. `trims`: bool, false where
-    padding does reach a result, so that batches are not cut. `remedy`: str,
-    what to do about a file that is damaged or missing, for messages.
-    """
+    """TFRecord files and what every record in them has to be."""
 
     paths: list
-    features: tuple
+    features: tuple  # Of features.Feature.
+    # Feature name -> int that each of its numbers must stay below: it is an
+    # index of a table, and an accelerator reads beyond the end without error.
     limits: dict
+    # Are all batches alike, as a TPU wants it? If not, a batch is cut to its
+    # longest row, which changes no result, and the last one may be smaller.
     fixed_shapes: bool = True
+    # False where padding does reach a result, so that batches are not cut.
     trims: bool = True
+    # What to do about a file that is damaged or missing, for messages.
     remedy: str = "Make the file again, or leave it out of --input_file."
 
 

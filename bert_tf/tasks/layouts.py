@@ -17,38 +17,28 @@ ID_NAMES = ("index", "id")
 
 @dataclasses.dataclass(frozen=True)
 class Column:
-    """A column: where it is known to be, and what headers call it.
+    """A column: where it is known to be, and what headers call it."""
 
-    `position`: int from 0, or -1 for the last. `names`: tuple of str.
-    """
-
-    position: int
+    position: int  # From 0; -1 is the last.
     names: tuple = ()
 
 
 @dataclasses.dataclass(frozen=True)
 class Layout:
-    """What the columns of a file are.
-
-    Attributes:
-      text_a, text_b: Column; None for no second text.
-      label: Column, or None where the file has none or it is not asked for.
-      guid: Column of what identifies a row, or None for its number.
-      id_names: tuple of str, what a header may call the column of the ids for
-        files of predictions; the first that it has is taken.
-      has_header: bool, whether the first row is one.
-      renamed_labels: dict, a label in the file -> the task's.
-      skips_short_rows: bool, whether a few rows with too few columns are passed
-        over, because the published file has such.
-    """
+    """What the columns of a file are."""
 
     text_a: Column
     text_b: Column | None = None
-    label: Column | None = None
-    guid: Column | None = None
+    label: Column | None = None  # None, too, where it is not asked for.
+    guid: Column | None = None  # None for the number of the row.
+    # What a header may call the ids for files of predictions; the first name
+    # that it has is taken.
     id_names: tuple = ID_NAMES
     has_header: bool = True
+    # A label in the file -> the task's.
     renamed_labels: dict = dataclasses.field(default_factory=dict)
+    # Are a few rows with too few columns passed over? The published file may
+    # have such.
     skips_short_rows: bool = False
 
 

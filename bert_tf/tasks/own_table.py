@@ -24,18 +24,8 @@ _READERS = {"tsv": rows_lib.read_tsv, "csv": rows_lib.read_quoted}
 class TableOptions:
     """What the files train, dev and test of a table are like.
 
-    Their names end in .tsv or .csv, as the format.
-
-    Attributes:
-      text_a_column: str, the column's name in the header, or its number,
-        counted from 0. A name that is itself a number wins.
-      text_b_column: str or None, the same for a second text.
-      label_column: str or None, the same for the label; not used to predict.
-      has_header: bool, is the first row one? If not, columns are numbers.
-      data_format: "tsv": tabs between columns, quotes are text. "csv": commas
-        between columns, and a field may stand in quotes.
-      kind: str, see labels.Labels. For several labels a cell has commas
-        between them and may be empty.
+    Their names end in .tsv or .csv, as the format. A column is its name in the
+    header, or its number, counted from 0; a name that is itself a number wins.
 
     Raises:
       UserError: options that do not fit together.
@@ -43,9 +33,13 @@ class TableOptions:
 
     text_a_column: str
     text_b_column: str | None = None
-    label_column: str | None = None
-    has_header: bool = True
+    label_column: str | None = None  # Not used to predict.
+    has_header: bool = True  # If not, columns are numbers.
+    # "tsv": tabs between columns, quotes are text. "csv": commas between
+    # columns, and a field may stand in quotes.
     data_format: str = "tsv"
+    # See labels.Labels. A cell of several labels has commas between them and
+    # may be empty.
     kind: str = labels_lib.CLASSIFICATION
 
     def __post_init__(self):
@@ -73,13 +67,7 @@ class TableProcessor(DataProcessor):
     """Reads the files of a table."""
 
     def __init__(self, options, label_names=()):
-        """Stores its arguments.
-
-        Args:
-          options: TableOptions.
-          label_names: sequence of str, the labels in the order of their ids;
-            for a regression none. See `choose_label_names`.
-        """
+        """Stores TableOptions, and labels from `choose_label_names`."""
         self.options = options
         self.labels = Labels(options.kind, tuple(label_names))
 

@@ -20,20 +20,12 @@ OWN_TABLE = "tsv"
 
 @dataclasses.dataclass(frozen=True)
 class ExampleSet:
-    """One set of examples to evaluate on or to predict.
+    """One set of examples to evaluate on or to predict."""
 
-    Attributes:
-      method: str, the processor's method that reads it, given data_dir.
-      suffix: str, what follows the 2018 names of its files and results.
-      optional_file: str or None, the file without which it is left out.
-      submission_file: str or None, the name of its predictions for the GLUE
-        server.
-    """
-
-    method: str
-    suffix: str = ""
-    optional_file: str | None = None
-    submission_file: str | None = None
+    method: str  # The processor's, which reads it, given data_dir.
+    suffix: str = ""  # Follows the 2018 names of its files and results.
+    optional_file: str | None = None  # Without it the set is left out.
+    submission_file: str | None = None  # What the GLUE server takes.
 
     def read(self, processor, data_dir):
         """Returns its list of InputExample; raises what the processor does."""
@@ -46,35 +38,22 @@ _TEST = ExampleSet("get_test_examples")
 
 @dataclasses.dataclass(frozen=True)
 class Task:
-    """A task: how its data are read, and what is done with them.
+    """A task: how its data are read, and what is done with them."""
 
-    Attributes:
-      name: str, as people write it.
-      processor_class: subclass of examples.DataProcessor.
-      kind: str, see labels.Labels.
-      metrics: tuple of str, see metrics.METRICS; what papers report beside the
-        accuracy.
-      evaluation_sets: tuple of ExampleSet.
-      prediction_sets: tuple of ExampleSet.
-      model_of: str or None, the name of the task whose models this one is for.
-      is_pair: bool, whether an example is two texts.
-    """
-
-    name: str
-    processor_class: type
-    kind: str = CLASSIFICATION
+    name: str  # As people write it.
+    processor_class: type  # A subclass of examples.DataProcessor.
+    kind: str = CLASSIFICATION  # See labels.Labels.
+    # What papers report beside the accuracy: keys of metrics.METRICS.
     metrics: tuple = ()
     evaluation_sets: tuple = (_DEV,)
     prediction_sets: tuple = (_TEST,)
-    model_of: str | None = None
-    is_pair: bool = True
+    model_of: str | None = None  # Of another task whose models serve this one.
+    is_pair: bool = True  # Is an example two texts?
 
     @property
     def measure(self):
         """str, the result by which the best weights are known."""
-        if self.metrics:
-            return self.metrics[0]
-        return "eval_accuracy"
+        return self.metrics[0] if self.metrics else "eval_accuracy"
 
     def labels(self, processor):
         """Returns the Labels of the task's processor."""

@@ -15,11 +15,7 @@ from bert_tf.text import packing
 
 @dataclasses.dataclass(frozen=True)
 class Conversion:
-    """What examples become: all that records depend on but the examples.
-
-    `labels`: labels.Labels. `max_seq_length`: int, S. `vocab_file`: str.
-    `do_lower_case`: bool.
-    """
+    """What examples become: all that records depend on but the examples."""
 
     labels: Labels
     max_seq_length: int
@@ -70,10 +66,7 @@ class Converter:
         self._serializer = ExampleSerializer(_features(labels, max_seq_length))
 
     def convert(self, examples):
-        """Makes the records of some examples.
-
-        Args:
-          examples: list of InputExample and PaddingInputExample.
+        """Makes the records of InputExamples and PaddingInputExamples.
 
         Returns:
           pair: list of bytes, a record each; int, how many were cut.
@@ -89,13 +82,10 @@ class Converter:
         return records, num_cut
 
     def values(self, example):
-        """Makes what a record holds of one example.
-
-        Args:
-          example: InputExample or PaddingInputExample.
+        """Makes what a record holds of one example, and tells if it was cut.
 
         Returns:
-          pair: dict, feature name -> list of numbers; bool, whether it was cut.
+          pair: dict, see `ExampleSerializer.serialize`; bool.
 
         Raises:
           UserError: an unknown label (names the guid).
@@ -132,30 +122,18 @@ class Converter:
         return self._tokenizer.convert_tokens_to_ids(pieces)
 
 
+@dataclasses.dataclass(eq=False)
 class InputFeatures:
-    """What a record holds of one example.
-
-    Attributes:
-      input_ids, input_mask, segment_ids: list of S int.
-      label_id: int.
-      is_real_example: bool, false for padding.
+    """What a record holds of one example; the lists are S int.
 
     Source: `InputFeatures` in run_classifier.py (2018).
     """
 
-    def __init__(
-        self,
-        input_ids,
-        input_mask,
-        segment_ids,
-        label_id,
-        is_real_example=True,
-    ):
-        self.input_ids = input_ids
-        self.input_mask = input_mask
-        self.segment_ids = segment_ids
-        self.label_id = label_id
-        self.is_real_example = is_real_example
+    input_ids: list
+    input_mask: list
+    segment_ids: list
+    label_id: int
+    is_real_example: bool = True  # False for padding.
 
 
 def convert_single_example(
@@ -206,13 +184,13 @@ def label_of(example, labels):
 
 
 def check_labels(examples, labels):
-    """Checks labels before anything is made of the examples.
+    """Checks the labels of examples to train or evaluate on.
 
-    The processors of this package did so when they read the rows, and could
-    name file and line; others may not.
+    The processors of this package do so when they read the rows, and name file
+    and line. Those of others may not.
 
     Args:
-      examples: list of InputExample to train or evaluate on.
+      examples: list of InputExample.
       labels: labels.Labels.
 
     Raises:

@@ -86,7 +86,7 @@ def companion(output_file):
 
 
 def store(output_file, made_of, counts):
-    """Writes the JSON file beside records that are complete.
+    """Writes the JSON file beside a complete file of records (str).
 
     Args:
       output_file: str.
@@ -126,8 +126,7 @@ def compare(output_file, made_of):
       made_of: dict from `fingerprint`, of what would be made.
 
     Returns:
-      pair: what `store` was given as `counts`, or None if they cannot; and
-      str, the reason in that case.
+      pair: what `store` was given as `counts`, and ""; or None and the reason.
 
     Raises:
       UserError: a file is there but cannot be read.

@@ -33,15 +33,11 @@ _CHARACTERS_PER_PROCESS = 5_000_000
 
 @dataclasses.dataclass(frozen=True)
 class RecordFile:
-    """A file of records.
-
-    `path`: str. `num_records`: int, padding included. `num_cut`: int, how many
-    of the examples had more pieces than fit.
-    """
+    """A file of records."""
 
     path: str
-    num_records: int
-    num_cut: int
+    num_records: int  # Padding included.
+    num_cut: int  # How many of the examples had more pieces than fit.
 
 
 def prepare_records(examples, output_file, conversion, *, num_processes=None):
