@@ -15,19 +15,14 @@ _logger = logging.getLogger("absl")
 
 
 class Documents:
-    """Sentences of piece ids, grouped into documents, in three flat arrays.
-
-    Attributes:
-      pieces: array of int32, the ids of all sentences, one after the other.
-      sentence_starts: array of int64, where in `pieces` each sentence starts;
-        one entry more than sentences: entry i + 1 is the end of sentence i.
-      document_starts: array of int64, with which sentence each document
-        starts; one entry more than documents.
-    """
+    """Sentences of piece ids, grouped into documents, in three flat arrays."""
 
     def __init__(self):
+        # The ids of all sentences, one after the other.
         self.pieces = array.array("i")
+        # Where in `pieces` each sentence starts, and the last one ends.
         self.sentence_starts = array.array("q", [0])
+        # With which sentence each document starts; then the number of them.
         self.document_starts = array.array("q", [0])
 
     def __len__(self):

@@ -73,16 +73,13 @@ class InstanceOptions:
 
 
 def create_instances(texts, piece_ids, options, rng):
-    """Makes the masked instances of all documents, and tells the log of them.
+    """Makes the masked Instances of all documents, shuffled, and logs counts.
 
     Args:
       texts: documents.Documents, not empty.
       piece_ids: masking.PieceIds of the vocabulary they were tokenized with.
       options: InstanceOptions.
       rng: random.Random; 2018 seeded it with --random_seed.
-
-    Returns:
-      Instances, shuffled.
 
     Source: the second half of `create_training_instances` and
       `create_instances_from_document` in create_pretraining_data.py (2018).
@@ -245,13 +242,10 @@ def prepare_output_files(output_files, paths_read):
 
 
 def write_instances(instances, output_files):
-    """Writes instances as TFRecords, in turn to each of the files.
+    """Writes Instances as TFRecords, in turn to each of the files.
 
-    A file has its name only when it is complete; until then it stands beside.
-
-    Args:
-      instances: Instances.
-      output_files: list of str, local or remote, in existing folders.
+    `output_files` (list of str) are local or remote, in existing folders. A
+    file has its name only when it is complete.
 
     Returns:
       list of int, how many instances each file holds.

@@ -54,7 +54,7 @@ def pool(vectors, input_mask, pooling):
 
 
 def require_pooling(pooling):
-    """Checks the name (str) of a pooling; raises UserError."""
+    """Refuses a pooling (str) that `pool` does not know: UserError."""
     if pooling not in POOLINGS:
         raise UserError(
             f"`pooling` is {pooling!r}; it must be one of "
@@ -125,7 +125,7 @@ class Extractor:
         return tf.stack(picked, axis=-2)
 
     def extract(self, lines, batch_size, writer):
-        """Runs all lines and writes their vectors, in order.
+        """Runs PackedLines and writes their vectors, in order.
 
         Args:
           lines: packed_lines.PackedLines.
@@ -164,17 +164,15 @@ class Extractor:
         )
 
     def _read_ahead(self, lines, batch_size):
-        """Yields lists of lines: at least a batch, and few enough to hold."""
+        """Yields lists of lines: whole batches, few enough for the memory."""
         ahead, size = [], 0
         for line in lines:
             ahead.append(line)
             size += len(line[0]) * self._bytes_of_vector
-            is_enough = (
-                size >= _BYTES_AHEAD
-                or len(ahead) >= _BATCHES_AHEAD * batch_size
-            )
             # Whole batches, since a TPU runs no others.
-            if is_enough and len(ahead) % batch_size == 0:
+            num_batches, is_part = divmod(len(ahead), batch_size)
+            is_enough = size >= _BYTES_AHEAD or num_batches >= _BATCHES_AHEAD
+            if is_enough and not is_part:
                 yield ahead
                 ahead, size = [], 0
         if ahead:

@@ -28,16 +28,11 @@ _LINES_AT_ONCE = 1024
 
 
 def split_line(line):
-    """Returns the one or two texts of a line.
+    """Splits a line (bytes) into a pair of str; "" is second for one text.
 
     Worked examples: "a ||| b" is a pair; "a|||b" one text, for want of blanks;
-    of "a ||| b ||| c" the first text is "a ||| b".
-
-    Args:
-      line: bytes, with or without its end. What is not UTF-8 is left out.
-
-    Returns:
-      pair of str; the second is "" for a single text.
+    of "a ||| b ||| c" the first text is "a ||| b". Bytes that are not UTF-8 are
+    left out.
 
     Source: `read_examples` in extract_features.py (2018). TensorFlow's reader
       of lines, which it used, leaves out every CR, and not only at the end.
@@ -82,12 +77,11 @@ class PackedLines:
         self.longest = max(self.longest, len(input_ids))
 
     def blocks(self):
-        """Yields many lines at once, in order.
+        """Yields many lines at once, in order, as pairs of int32 np.ndarray.
 
-        Yields:
-          pair: int32 np.ndarray, the pieces of some lines, one after the
-          other; int32 np.ndarray [lines, 2], for each line how many there are
-          and how many of them belong to segment 0.
+        The first has the pieces of the lines, one after the other. The second,
+        [lines, 2], has for each line how many these are and how many of them
+        belong to segment 0.
         """
         ids_at = lengths_at = 0
         while lengths_at < 8 * self.num_lines:

@@ -26,14 +26,10 @@ _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]+")
 
 @dataclasses.dataclass(frozen=True)
 class Labels:
-    """What the labels of a task are.
+    """What the labels of a task are."""
 
-    `kind`: CLASSIFICATION, REGRESSION or MULTI_LABEL. `names`: tuple of str, in
-    the order of their ids; empty for a regression.
-    """
-
-    kind: str
-    names: tuple = ()
+    kind: str  # CLASSIFICATION, REGRESSION or MULTI_LABEL.
+    names: tuple = ()  # In the order of their ids; empty for a regression.
 
     @property
     def num_outputs(self):

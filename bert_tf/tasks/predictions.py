@@ -21,10 +21,8 @@ _LEAST_SCORE, _GREATEST_SCORE = 0.0, 5.0
 def write_test_results(path, values):
     """Writes the predictions as 2018 did: bare numbers with tabs between.
 
-    Args:
-      path: str, such as out/test_results.tsv.
-      values: float [B, L], probabilities in the order of the labels' ids; for
-        a regression [B, 1], the numbers.
+    `values`, float [B, L], are probabilities in the order of the labels' ids;
+    for a regression, [B, 1], the numbers.
 
     Raises:
       UserError: a value is not finite, or the file cannot be written.
