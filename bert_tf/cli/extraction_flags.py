@@ -41,12 +41,7 @@ def check(values, *, is_case_given):
 
 
 def load_extractor(model, layers, values):
-    """Makes an encoder_vectors.Extractor with the weights of a model.
-
-    Args:
-      model: model_choice.Model.
-      layers: list of int.
-      values: dict, flag -> value.
+    """Makes an encoder_vectors.Extractor of what `check` gave and the flags.
 
     Raises:
       UserError: the weights do not fit, or the TPU cannot be reached.

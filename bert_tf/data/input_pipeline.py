@@ -43,8 +43,8 @@ def training_dataset(files, *, batch_size, seed, examples_read=0):
       batch_size: int, B.
       seed: int; the order of records depends on it and the files alone. It
         becomes TensorFlow's global seed.
-      examples_read: int, how many records of that order to pass over: where an
-        interrupted run had come to.
+      examples_read: int, how many records of that order an interrupted run has
+        read; they are passed over.
 
     Returns:
       tf.data.Dataset of dicts, feature name -> int32 or float32 tensor with
@@ -71,13 +71,7 @@ def training_dataset(files, *, batch_size, seed, examples_read=0):
 def evaluation_dataset(files, *, batch_size, num_batches):
     """Reads records in order, and again from the start where they run out.
 
-    Args:
-      files: RecordFiles.
-      batch_size: int, B.
-      num_batches: int.
-
-    Returns:
-      tf.data.Dataset as from `training_dataset`, of `num_batches` batches.
+    Returns a tf.data.Dataset as `training_dataset` does, but of `num_batches`.
 
     Source: `input_fn_builder` in run_pretraining.py (2018).
     """
@@ -86,15 +80,9 @@ def evaluation_dataset(files, *, batch_size, num_batches):
 
 
 def ordered_dataset(files, *, batch_size):
-    """Reads records once, in order.
+    """Reads records once, in order, as a tf.data.Dataset.
 
-    Args:
-      files: RecordFiles; with `fixed_shapes` they must fill the last batch, or
-        it is left out.
-      batch_size: int, B.
-
-    Returns:
-      tf.data.Dataset as from `training_dataset`.
+    With `fixed_shapes` a last batch that is not full is left out.
 
     Source: `file_based_input_fn_builder` in run_classifier.py (2018).
     """

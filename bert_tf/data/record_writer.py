@@ -140,9 +140,7 @@ def text_values(input_ids, num_first, max_seq_length):
 def write(path, batches):
     """Writes a TFRecord file, which appears when it is complete.
 
-    Args:
-      path: str.
-      batches: iterable of lists of bytes, the records.
+    `batches` is an iterable of lists of bytes, the records.
 
     Raises:
       UserError: the file cannot be written.

@@ -127,10 +127,8 @@ class Extractor:
     def extract(self, lines, batch_size, writer):
         """Runs PackedLines and writes their vectors, in order.
 
-        Args:
-          lines: packed_lines.PackedLines.
-          batch_size: int, B over all devices.
-          writer: a file of `vector_files`, or what has its `write`.
+        `batch_size` is B over all devices. `writer` is a file of
+        `vector_files`, or what has its `write`.
 
         Raises:
           UserError: a batch does not divide among the devices; there are

@@ -137,16 +137,11 @@ def parse_labels(flag_value):
 
 
 def check_names(names, where, least=2):
-    """Checks labels that a user gave.
-
-    Args:
-      names: tuple of str.
-      where: str, where they come from, to begin the message with.
-      least: int, how many there have to be.
+    """Checks labels (tuple of str) that a user gave; `least` have to be there.
 
     Raises:
       UserError: too few, an empty one, one that is there twice or does not fit
-        into a file of one label a line.
+        into a file of one label a line. The message begins with `where`.
     """
     if len(names) < least:
         raise UserError(

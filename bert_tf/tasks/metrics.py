@@ -98,15 +98,9 @@ METRICS = {
 
 
 def compute(names, labels, predictions):
-    """Computes the metrics of some names, which METRICS has.
+    """Computes metrics by their names in METRICS; a dict, name -> float.
 
-    Args:
-      names: iterable of str.
-      labels: array with B >= 1 first; see the functions for the rest.
-      predictions: array of the same shape.
-
-    Returns:
-      dict, name -> float.
+    Both arrays have B >= 1 first; see the functions for the rest.
 
     Raises:
       UserError: a prediction of a regression is not finite.

@@ -33,11 +33,7 @@ def write_test_results(path, values):
 
 
 def predicted_labels(values, labels):
-    """Tells which labels probabilities stand for.
-
-    Args:
-      values: float [B, L], see `write_test_results`.
-      labels: labels.Labels.
+    """Tells which Labels the values [B, L] of `write_test_results` stand for.
 
     Returns:
       list of B str: a label, the first of equally probable ones; those of more
@@ -58,13 +54,9 @@ def predicted_labels(values, labels):
 
 
 def write_predictions_with_labels(path, ids, values, labels):
-    """Writes a table with a header: id, prediction, and each label's value.
+    """Writes a table with a header: id (str), prediction, each label's value.
 
-    Args:
-      path: str.
-      ids: sequence of B str.
-      values: float [B, L], see `write_test_results`.
-      labels: labels.Labels.
+    For `values` see `write_test_results`.
 
     Raises:
       UserError: a value is not finite, or the file cannot be written.
@@ -83,12 +75,9 @@ def write_predictions_with_labels(path, ids, values, labels):
 
 
 def write_submission(path, values, labels):
-    """Writes what the GLUE server takes for a task.
+    """Writes what the GLUE server takes; `path` is named as it wants it.
 
-    Args:
-      path: str, whose name is the task's ExampleSet.submission_file.
-      values: float [B, L], see `write_test_results`.
-      labels: labels.Labels.
+    For `values` see `write_test_results`.
 
     Raises:
       UserError: a value is not finite, or the file cannot be written.

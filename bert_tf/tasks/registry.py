@@ -228,12 +228,7 @@ def make_processor(
 def present_sets(example_sets, data_dir):
     """Leaves out, with a warning, the optional sets whose file is not there.
 
-    Args:
-      example_sets: tuple of ExampleSet.
-      data_dir: str.
-
-    Returns:
-      list of ExampleSet.
+    Takes a tuple of ExampleSet and returns a list.
 
     Raises:
       UserError: no such folder.

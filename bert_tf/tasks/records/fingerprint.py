@@ -28,15 +28,12 @@ _NAMES = {
 
 
 def fingerprint(examples, conversion):
-    """Tells what records are made of.
+    """Returns what records are made of, as a dict for JSON.
 
     Args:
       examples: list of InputExample and PaddingInputExample. Their guids do
         not count, as they are not in the records.
       conversion: converter.Conversion.
-
-    Returns:
-      dict of what JSON knows.
 
     Raises:
       UserError: the vocabulary cannot be read.
@@ -57,9 +54,7 @@ def fingerprint(examples, conversion):
 def digest(sets, conversion):
     """Returns a str that only these sets of examples, so converted, have.
 
-    Args:
-      sets: iterable of list of InputExample.
-      conversion: converter.Conversion.
+    `sets` are lists of InputExample; `conversion` is a converter.Conversion.
 
     Raises:
       UserError: the vocabulary cannot be read.
@@ -86,12 +81,10 @@ def companion(output_file):
 
 
 def store(output_file, made_of, counts):
-    """Writes the JSON file beside a complete file of records (str).
+    """Writes the JSON file beside a complete file of records.
 
-    Args:
-      output_file: str.
-      made_of: dict from `fingerprint`.
-      counts: dict of what else to remember of the records.
+    `made_of` is from `fingerprint`; `counts` is a dict of what else to remember
+    of the records.
 
     Raises:
       UserError: it cannot be written, or the records not be read.
@@ -119,11 +112,7 @@ def forget(output_file):
 
 
 def compare(output_file, made_of):
-    """Finds out whether records can be used again.
-
-    Args:
-      output_file: str.
-      made_of: dict from `fingerprint`, of what would be made.
+    """Finds out whether `output_file` holds what would be made of `made_of`.
 
     Returns:
       pair: what `store` was given as `counts`, and ""; or None and the reason.

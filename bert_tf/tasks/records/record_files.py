@@ -175,13 +175,7 @@ def convert_in_processes(examples, conversion, num_processes):
     started its threads may hang. They do not import it, but they do import the
     main program's file, which must do nothing when it is imported.
 
-    Args:
-      examples: list of InputExample and PaddingInputExample.
-      conversion: converter.Conversion.
-      num_processes: int.
-
-    Yields:
-      what `Converter.convert` gives, for some examples after the other.
+    Yields what `Converter.convert` gives, for some examples at a time.
 
     Raises:
       UserError: an unknown label (names the guid); a process that ended.
