@@ -17,17 +17,9 @@ The flags are those of 2018 and more. Weights come from the newest checkpoint in
 --output_dir, else from --init_checkpoint, else from chance.
 """
 
-import dataclasses
-
 from absl import flags
 
-from bert_tf.cli import checks, common_flags, export_flags
-from bert_tf.config import BertConfig
-from bert_tf.formats import hub_module
-from bert_tf.tasks import labels, own_table, registry, task_file
-from bert_tf.tasks.records import converter
-from bert_tf.tasks.records.converter import Conversion
-from bert_tf.weights import model_choice, model_folder
+from bert_tf.cli import classifier_inputs, common_flags, export_flags
 
 FLAGS = flags.FLAGS
 
@@ -109,232 +101,26 @@ common_flags.define_tpu()
 flags.mark_flags_as_required(["task_name", "output_dir"])
 
 
-@dataclasses.dataclass
-class Inputs:
-    """What the flags name, read and checked."""
-
-    config: BertConfig
-    init_checkpoint: str | None
-    task: registry.Task
-    conversion: Conversion
-    train: list  # of InputExample
-    num_train_steps: int
-    dev: list  # of (registry.ExampleSet, list of InputExample)
-    test: list  # of the same
-
-
-def check_flags():
-    """Finds what is wrong with flags and data, before TensorFlow is imported.
-
-    Returns:
-      Inputs.
-
-    Raises:
-      UserError: names the flag, or the file and line.
-    """
-    _check_switches()
-    init_checkpoint = hub_module.choose_init_checkpoint(
-        FLAGS.init_checkpoint, FLAGS.bert_hub_module_handle
-    )
-    model = model_choice.choose_model(
-        {**FLAGS.flag_values_dict(), "init_checkpoint": init_checkpoint},
-        is_case_given=FLAGS["do_lower_case"].present,
-    )
-    folders = model.folders(FLAGS.output_dir, to_train=FLAGS.do_train)
-    task, processor = _make_processor(folders)
-    conversion = Conversion(
-        task.labels(processor),
-        FLAGS.max_seq_length,
-        model.vocab_file,
-        model.do_lower_case,
-    )
-    train_examples, num_train_steps = _read_train(processor, conversion.labels)
-    dev = _read(
-        processor, task.evaluation_sets, FLAGS.do_eval or FLAGS.eval_steps
-    )
-    for folder in folders:
-        labels.require_same_labels(
-            folder, conversion.labels, f"--task_name={task.name}"
-        )
-        model_folder.require_same_vocabulary(folder, conversion.vocab_file)
-        task_file.require_same_task(folder, task, to_train=FLAGS.do_train)
-    for _, examples in dev:
-        converter.check_labels(examples, conversion.labels)
-    return Inputs(
-        config=model.config,
-        init_checkpoint=init_checkpoint,
-        task=task,
-        conversion=conversion,
-        train=train_examples,
-        num_train_steps=num_train_steps,
-        dev=dev,
-        test=_read(processor, task.prediction_sets, FLAGS.do_predict),
-    )
-
-
-def _check_switches():
-    values = FLAGS.flag_values_dict()
-    readers = ("do_train", "do_eval", "do_predict")
-    checks.require_job(values, (*readers, "do_export"))
-    export_flags.check(FLAGS.do_export, FLAGS.export_dir)
-    checks.check_tpu(FLAGS.use_tpu, FLAGS.tpu_name, FLAGS.master)
-    checks.check_pairs(
-        values,
-        needs=[(reader, "data_dir") for reader in readers],
-        idle_without=(
-            ("early_stopping_patience", "eval_steps"),
-            ("eval_steps", "do_train"),
-            ("predictions_with_labels", "do_predict"),
-            ("glue_submission", "do_predict"),
-        ),
-    )
-
-
-def _make_processor(folders):
-    """Returns the Task and its processor.
-
-    The labels of a table of your own are those of the flag; else those that the
-    model already has; else those of the training file.
-    """
-    kind = labels.kind_of(
-        multi_label=FLAGS.multi_label, regression=FLAGS.regression
-    )
-    task = registry.find_task(FLAGS.task_name, kind)
-    registry.refuse_idle_flags(task, [FLAGS[f] for f in registry.ONLY_FOR])
-    if FLAGS.glue_submission:
-        registry.require_submission(task)
-    options, names = None, ()
-    if task.name == registry.OWN_TABLE:
-        options = own_table.TableOptions(
-            text_a_column=FLAGS.text_a_column,
-            text_b_column=FLAGS.text_b_column,
-            label_column=FLAGS.label_column,
-            has_header=FLAGS.has_header,
-            data_format=FLAGS.data_format,
-            kind=kind,
-        )
-        names = own_table.choose_label_names(
-            options, FLAGS.data_dir, FLAGS.labels, folders
-        )
-    processor = registry.make_processor(
-        task,
-        xnli_language=FLAGS.xnli_language,
-        table_options=options,
-        label_names=names,
-    )
-    return task, processor
-
-
-def _read_train(processor, task_labels):
-    """Returns the training examples and how many steps they make."""
-    if not FLAGS.do_train:
-        return [], 0
-    examples = processor.get_train_examples(FLAGS.data_dir)
-    converter.check_labels(examples, task_labels)
-    return examples, checks.count_steps(
-        len(examples),
-        num_train_epochs=FLAGS.num_train_epochs,
-        train_batch_size=FLAGS.train_batch_size,
-    )
-
-
-def _read(processor, example_sets, wanted):
-    """Returns pairs of the sets that are there and their examples."""
-    if not wanted:
-        return []
-    present = registry.present_sets(example_sets, FLAGS.data_dir)
-    return [(s, s.read(processor, FLAGS.data_dir)) for s in present]
-
-
-def make_files(inputs):
-    """Returns the ClassifierFiles of what the flags name."""
-    from bert_tf.cli import classifier_files
-    from bert_tf.training import classification, distribution
-
-    address = distribution.TpuAddress.from_flags(FLAGS.flag_values_dict())
-    job = classification.Job(
-        config=inputs.config,
-        labels=inputs.conversion.labels,
-        record_features=inputs.conversion.features(),
-        output_dir=FLAGS.output_dir,
-        strategy=distribution.build_strategy(address),
-        use_one_hot_embeddings=FLAGS.use_tpu,
-        init_checkpoint=inputs.init_checkpoint,
-        keep_checkpoint_max=FLAGS.keep_checkpoint_max,
-        seed=FLAGS.seed,
-    )
-    job.check_head(to_train=FLAGS.do_train)
-    return classifier_files.ClassifierFiles(
-        job=job,
-        task=inputs.task,
-        conversion=inputs.conversion,
-        fills_batches=FLAGS.use_tpu,
-        num_processes=FLAGS.conversion_processes,
-    )
-
-
-def train(classifier, inputs):
-    from bert_tf.training import training_loop
-    from bert_tf.training.best_weights import BestKeeper
-
-    values = FLAGS.flag_values_dict()
-    settings = training_loop.LoopSettings.from_flags(
-        values,
-        num_train_steps=inputs.num_train_steps,
-        watch_steps=FLAGS.eval_steps,
-    )
-    schedule = training_loop.Schedule.from_epochs(
-        values, inputs.num_train_steps
-    )
-    if not FLAGS.eval_steps:
-        classifier.train(inputs.train, settings, schedule)
-        return
-    best = BestKeeper(
-        FLAGS.output_dir,
-        measure=inputs.task.measure,
-        eval_steps=FLAGS.eval_steps,
-        patience=FLAGS.early_stopping_patience,
-        evaluated=classifier.digest(inputs.dev),
-    )
-    evaluated = inputs.dev, FLAGS.eval_batch_size
-    best.train(classifier, inputs.train, settings, schedule, *evaluated)
-
-
-def export_model(classifier, inputs):
-    from bert_tf.serving import export
-    from bert_tf.serving.classifier import Classifier
-
-    is_table = inputs.task.name == registry.OWN_TABLE
-    served = Classifier(
-        export.trained_model(classifier.job),
-        inputs.config,
-        labels=inputs.conversion.labels,
-        is_pair=bool(FLAGS.text_b_column) if is_table else inputs.task.is_pair,
-        vocab_file=inputs.conversion.vocab_file,
-        do_lower_case=inputs.conversion.do_lower_case,
-        max_seq_length=FLAGS.max_seq_length,
-    )
-    export.export(served, FLAGS.export_dir, verify=FLAGS.verify_export)
-
-
 def main():
-    inputs = check_flags()
-    # From here on and not above: TensorFlow takes seconds to import, and a
-    # wrong flag or line of data should be told at once.
-    classifier = make_files(inputs)
+    inputs = classifier_inputs.check(FLAGS)
+    # Here and not above: TensorFlow takes seconds to import, and a wrong flag
+    # or line of data should be told at once.
+    from bert_tf.cli.classifier_run import ClassifierRun
+
+    run = ClassifierRun.from_flags(FLAGS, inputs)
     if FLAGS.do_train:
-        train(classifier, inputs)
+        run.train(FLAGS, inputs)
     if FLAGS.do_eval:
-        classifier.evaluate(inputs.dev, FLAGS.eval_batch_size)
+        run.evaluate(inputs.dev, FLAGS.eval_batch_size)
     if FLAGS.do_predict:
-        classifier.predict(
+        run.predict(
             inputs.test,
             FLAGS.predict_batch_size,
             with_labels=FLAGS.predictions_with_labels,
             submission=FLAGS.glue_submission,
         )
     if FLAGS.do_export:
-        export_model(classifier, inputs)
+        run.export(FLAGS)
 
 
 if __name__ == "__main__":

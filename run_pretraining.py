@@ -22,19 +22,12 @@ import os
 
 from absl import flags
 
-from bert_tf.cli import checks, common_flags, export_flags
-from bert_tf.storage import files
+from bert_tf.cli import common_flags, export_flags, pretraining_inputs
 from bert_tf.storage.results import write_results
-from bert_tf.weights import model_choice, model_folder, weights_path
 
 FLAGS = flags.FLAGS
 
-flags.DEFINE_string(
-    "bert_config_file",
-    None,
-    "The model's sizes: a bert_config.json. Without it, the one beside "
-    "--init_checkpoint.",
-)
+common_flags.define_bert_config()
 flags.DEFINE_string(
     "input_file",
     None,
@@ -100,101 +93,29 @@ flags.register_validator(
 flags.mark_flags_as_required(["output_dir"])
 
 
-def check_flags():
-    """Finds what is wrong with the flags, before TensorFlow is imported.
-
-    Returns:
-      (BertConfig; list of str, the input files; dict, what an export takes
-      texts by, or None).
-
-    Raises:
-      UserError: names the flag.
-    """
-    values = FLAGS.flag_values_dict()
-    checks.require_job(values, ("do_train", "do_eval", "do_export"))
-    export_flags.check(FLAGS.do_export, FLAGS.export_dir)
-    checks.check_pairs(
-        values,
-        needs=[("do_train", "input_file"), ("do_eval", "input_file")],
-        idle_without=[("vocab_file", "do_export")],
-    )
-    checks.check_tpu(FLAGS.use_tpu, FLAGS.tpu_name, FLAGS.master)
-    checkpoint = weights_path.find_weights(
-        FLAGS.output_dir, FLAGS.init_checkpoint
-    )
-    config, config_file = model_folder.choose_config(
-        FLAGS.bert_config_file, checkpoint
-    )
-    model_choice.check_sequence_length(
-        FLAGS.max_seq_length, config, config_file
-    )
-    paths = []
-    if FLAGS.do_train or FLAGS.do_eval:
-        paths = files.expand_patterns(FLAGS.input_file, "input_file")
-        files.require_rereadable(paths, "input_file")
-    texts = None
-    if FLAGS.do_export:
-        vocab_file, do_lower_case = model_choice.choose_vocabulary(
-            FLAGS.flag_values_dict(),
-            checkpoint,
-            config,
-            config_file,
-            is_case_given=FLAGS["do_lower_case"].present,
-        )
-        texts = {"vocab_file": vocab_file, "do_lower_case": do_lower_case}
-    files.make_output_folder(FLAGS.output_dir, "output_dir")
-    return config, paths, texts
-
-
-def export_model(job, texts):
-    from bert_tf.serving import export
-    from bert_tf.serving.masked_lm import MaskedLanguageModel
-
-    served = MaskedLanguageModel(
-        export.trained_model(job),
-        job.config,
-        max_seq_length=FLAGS.max_seq_length,
-        **texts,
-    )
-    export.export(served, FLAGS.export_dir, verify=FLAGS.verify_export)
-
-
 def main():
-    config, paths, texts = check_flags()
+    inputs = pretraining_inputs.check(FLAGS)
     # Here and not above: TensorFlow takes seconds to import, and a wrong flag
     # should be told at once.
-    from bert_tf.training import distribution, pretraining, training_loop
+    from bert_tf.training.pretraining import PretrainingJob
 
-    address = distribution.TpuAddress.from_flags(FLAGS.flag_values_dict())
-    job = pretraining.Job(
-        config=config,
-        paths=paths,
-        output_dir=FLAGS.output_dir,
+    job = PretrainingJob.from_flags(
+        FLAGS,
+        config=inputs.config,
+        paths=inputs.paths,
         max_seq_length=FLAGS.max_seq_length,
         max_predictions_per_seq=FLAGS.max_predictions_per_seq,
-        strategy=distribution.build_strategy(address),
-        use_one_hot_embeddings=FLAGS.use_tpu,
-        init_checkpoint=FLAGS.init_checkpoint,
-        keep_checkpoint_max=FLAGS.keep_checkpoint_max,
-        seed=FLAGS.seed,
     )
-    if paths:
+    if inputs.paths:
         job.check_records()
     if FLAGS.do_train:
-        settings = training_loop.LoopSettings.from_flags(
-            FLAGS.flag_values_dict(), num_train_steps=FLAGS.num_train_steps
-        )
-        schedule = training_loop.Schedule(
-            FLAGS.learning_rate, FLAGS.num_warmup_steps
-        )
-        job.train(job.records, settings, schedule)
+        job.train_by_flags(FLAGS)
     if FLAGS.do_eval:
         results = job.evaluate(FLAGS.eval_batch_size, FLAGS.max_eval_steps)
-        write_results(
-            os.path.join(FLAGS.output_dir, "eval_results.txt"), results
-        )
+        path = os.path.join(FLAGS.output_dir, "eval_results.txt")
+        write_results(path, results)
     if FLAGS.do_export:
-        export_model(job, texts)
+        pretraining_inputs.export(job, FLAGS, inputs)
 
 
 if __name__ == "__main__":

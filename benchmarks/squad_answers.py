@@ -10,7 +10,7 @@ the medians of processor time and the ratio. It stops if one byte differs.
 
   plain   `plain_answers` below: question by question, pair by pair, the amount
           of work that the 2018 code does
-  writer  bert_tf.tasks.squad.answers.AnswerWriter, 256 questions at a time
+  writer  bert_tf.squad.answers.AnswerWriter, 256 questions at a time
 """
 
 import argparse

@@ -10,7 +10,7 @@ ratio. It stops if two records differ.
   plain      `plain_records` below: every context is cut up anew for each
              question, word by word, and each piece looks at all windows, the
              amount of work that the 2018 code does
-  converter  bert_tf.tasks.squad.converter.Converter
+  converter  bert_tf.squad.converter.Converter
 """
 
 import argparse

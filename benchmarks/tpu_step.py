@@ -97,7 +97,7 @@ def classifier_parts(config):
     from bert_tf.training import classification, distribution
 
     kind = features.classifier_features(FLAGS.max_seq_length)
-    job = classification.Job(
+    job = classification.ClassifierJob(
         config=config,
         labels=Labels(CLASSIFICATION, ("0", "1")),
         record_features=kind,
@@ -113,7 +113,7 @@ def squad_parts(config):
     from bert_tf import features
     from bert_tf.training import distribution, question_answering
 
-    job = question_answering.Job(
+    job = question_answering.SquadJob(
         config=config,
         max_seq_length=FLAGS.max_seq_length,
         output_dir="",

@@ -84,7 +84,7 @@ class BertConfig:
 
     @classmethod
     def from_dict(cls, json_object):
-        """Makes a configuration of a dict with the JSON file's keys.
+        """Makes a configuration from a dict with the JSON file's keys.
 
         Raises:
           UserError: `vocab_size` is missing, or a value is impossible.
@@ -106,10 +106,7 @@ class BertConfig:
 
     @classmethod
     def from_json_file(cls, json_file):
-        """Reads a `bert_config.json`.
-
-        Args:
-          json_file: str, a local or remote path.
+        """Reads a `bert_config.json` (str, a local or remote path).
 
         Raises:
           UserError: unreadable, not a JSON object, or impossible values; the
@@ -137,9 +134,9 @@ class BertConfig:
         return dataclasses.asdict(self)
 
     def to_json_string(self):
-        """Returns the JSON text, keys sorted, as 2018 wrote it.
+        """Returns the text of a `bert_config.json`: keys sorted, as in 2018.
 
-        Without `layer_norm_eps` where it is 2018's.
+        `layer_norm_eps` is left out where it is 2018's.
         """
         values = self.to_dict()
         if self.layer_norm_eps == BertConfig.layer_norm_eps:

@@ -125,6 +125,17 @@ def test_a_package_is_read_from_top_to_bottom(package):
                 assert found <= set(order[:i]), path.name
 
 
+def test_the_walks_of_the_document_are_short_and_true():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    section = text.split("### Three walks")[1].split("\n## ")[0]
+    steps = re.findall(r"^(\d)\. (.*):", section, flags=re.MULTILINE)
+    assert [int(n) for n, _ in steps].count(1) == 3
+    assert max(int(n) for n, _ in steps) <= 8
+    for _, step in steps:
+        for name in re.findall(r"`([\w/]+\.py)`", step):
+            assert (ROOT / name).exists() or (LIBRARY / name).exists(), name
+
+
 def test_folders_are_small():
     for folder in [LIBRARY, *PACKAGES]:
         files = [p for p in folder.glob("*.py") if p.name != "__init__.py"]

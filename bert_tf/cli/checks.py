@@ -1,25 +1,20 @@
-"""Checks of flags that several scripts make, before TensorFlow is imported."""
+"""Checks of flags that several scripts make, before TensorFlow is imported.
+
+What is refused is a UserError that names the flags.
+"""
 
 from bert_tf.errors import UserError
 
 
 def require_job(values, jobs):
-    """Checks that there is something to do.
-
-    Args:
-      values: dict, flag -> value.
-      jobs: sequence of str, the switches that say what is done.
-
-    Raises:
-      UserError: none of them is on.
-    """
+    """Refuses flags (dict, by name) with none of the switches `jobs` on."""
     if not any(values[job] for job in jobs):
         *others, last = [f"--{job}" for job in jobs]
         raise UserError(f"Give at least one of {', '.join(others)} and {last}.")
 
 
 def check_pairs(values, *, needs=(), idle_without=()):
-    """Checks that flags come with those that they go with.
+    """Refuses a flag without the one that it goes with.
 
     Args:
       values: dict, flag -> value.
@@ -27,9 +22,6 @@ def check_pairs(values, *, needs=(), idle_without=()):
         without.
       idle_without: the same: a flag, and one without which it would be passed
         over.
-
-    Raises:
-      UserError: the first of a pair is given, the second is not.
     """
     for pairs, words in (
         (needs, "needs"),
@@ -41,16 +33,7 @@ def check_pairs(values, *, needs=(), idle_without=()):
 
 
 def check_tpu(use_tpu, tpu_name, master):
-    """Checks that --use_tpu comes with an address.
-
-    Args:
-      use_tpu: bool.
-      tpu_name: str or None.
-      master: str or None.
-
-    Raises:
-      UserError: it does not.
-    """
+    """Refuses --use_tpu without an address."""
     if use_tpu and not (tpu_name or master):
         raise UserError(
             "--use_tpu needs --tpu_name: the TPU's name, its grpc:// address, "
@@ -59,18 +42,7 @@ def check_tpu(use_tpu, tpu_name, master):
 
 
 def count_steps(num_examples, *, num_train_epochs, train_batch_size):
-    """Tells in how many steps examples are gone through.
-
-    Args:
-      num_examples: int.
-      num_train_epochs: float.
-      train_batch_size: int.
-
-    Returns:
-      int.
-
-    Raises:
-      UserError: not one.
+    """Returns how many steps go through the examples; refuses none.
 
     Source: the formula of `main` in run_classifier.py and run_squad.py (2018).
     """

@@ -96,14 +96,7 @@ def quiet_tensorflow():
 
 
 def define_count(name, default, help_text, *, at_least=1):
-    """Defines the flag of a whole number that TensorFlow can count to.
-
-    Args:
-      name: str.
-      default: int or None.
-      help_text: str.
-      at_least: int.
-    """
+    """Defines the flag of a whole number that TensorFlow can count to."""
     flags.DEFINE_integer(
         name,
         default,
@@ -126,6 +119,16 @@ def define_vocabulary():
     )
 
 
+def define_bert_config():
+    """Defines --bert_config_file."""
+    flags.DEFINE_string(
+        "bert_config_file",
+        None,
+        "The model's sizes: a bert_config.json. Without it, the one beside "
+        "--init_checkpoint.",
+    )
+
+
 def define_init_checkpoint():
     """Defines --init_checkpoint, which every reader of weights has."""
     flags.DEFINE_string(
@@ -140,16 +143,9 @@ def define_init_checkpoint():
 def define_fine_tuning(*, max_seq_length):
     """Defines what fine-tuning takes, whatever the task.
 
-    Args:
-      max_seq_length: int, the default of that flag, in which the 2018 scripts
-        differ.
+    The 2018 scripts differ in the default of `max_seq_length` (int).
     """
-    flags.DEFINE_string(
-        "bert_config_file",
-        None,
-        "The model's sizes: a bert_config.json. Without it, the one beside "
-        "--init_checkpoint.",
-    )
+    define_bert_config()
     define_vocabulary()
     define_init_checkpoint()
     flags.DEFINE_string(

@@ -11,6 +11,12 @@ from bert_tf.model import heads
 from bert_tf.model.encoder import BertEncoder
 
 
+def run_model(model, batch, *, training):
+    """Runs a model on what it takes of a batch of records (dict); a dict."""
+    inputs = {name: batch[name] for name in model.input_names}
+    return model(inputs, training=training)
+
+
 def pretraining_model(config, *, use_one_hot_embeddings=False):
     """Builds the encoder with the masked LM and next-sentence heads.
 

@@ -55,7 +55,7 @@ class Filling(NamedTuple):
 
 
 class Predictor:
-    """Answers with a model that is loaded.
+    """A model that is loaded once and then takes texts.
 
         predictor = Predictor.from_export("out/export")
         predictor.predict(["A text.", "Another."])      a classifier
@@ -152,16 +152,10 @@ class Predictor:
         return self.description["kind"]
 
     def predict(self, texts):
-        """Classifies.
-
-        Args:
-          texts: list of str, or of pairs of str.
+        """Classifies texts (list of str, or of pairs of str).
 
         Returns:
           list of Prediction.
-
-        Raises:
-          UserError: the model is no classifier.
         """
         self._require("classifier", "predict")
         is_pair = self.description["is_pair"]
@@ -178,18 +172,10 @@ class Predictor:
         ]
 
     def answer(self, questions, contexts):
-        """Answers questions from texts.
-
-        Args:
-          questions: list of str.
-          contexts: list of as many str.
+        """Answers questions (list of str) from as many contexts (list of str).
 
         Returns:
           list of Answer.
-
-        Raises:
-          UserError: the model does not answer questions, or there is not a
-            context for each.
         """
         self._require("question_answering", "answer")
         questions, contexts = as_texts(questions), as_texts(contexts)

@@ -90,14 +90,7 @@ class TextTokenizer(tf.Module):
         self.unknown_id = vocab["[UNK]"]
 
     def tokenize(self, texts):
-        """Splits texts into pieces.
-
-        Args:
-          texts: string [B], UTF-8.
-
-        Returns:
-          int32 [B, (pieces)], the pieces' ids.
-        """
+        """Splits texts (string [B], UTF-8) into ids, int32 [B, (pieces)]."""
         return self.tokenize_with_offsets(texts).ids
 
     def tokenize_with_offsets(self, texts):

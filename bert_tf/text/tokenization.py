@@ -154,14 +154,7 @@ class BasicTokenizer:
         self.do_lower_case = do_lower_case
 
     def tokenize(self, text):
-        """Splits a text.
-
-        Args:
-          text: str or UTF-8 bytes.
-
-        Returns:
-          list of str, none empty.
-        """
+        """Splits a text (str or UTF-8 bytes) into words (list of str)."""
         text = convert_to_unicode(text)
         if text.isascii() and text.isprintable():
             # Same result, at about twice the speed.
@@ -202,14 +195,7 @@ class WordpieceTokenizer:
         self.max_input_chars_per_word = max_input_chars_per_word
 
     def tokenize(self, text):
-        """Splits words into pieces.
-
-        Args:
-          text: str or UTF-8 bytes, words between white space.
-
-        Returns:
-          list of str.
-        """
+        """Splits words (str or bytes, white space between) into pieces."""
         pieces = []
         for word in whitespace_tokenize(convert_to_unicode(text)):
             pieces.extend(self._split_word(word))
@@ -286,10 +272,7 @@ class FullTokenizer:
         return list(itertools.chain.from_iterable(chunks))
 
     def tokenize_to_ids(self, text):
-        """Splits a text (str or UTF-8 bytes) into the ids of its pieces.
-
-        Returns:
-          list of int, equal to `convert_tokens_to_ids(tokenize(text))`.
+        """Splits a text into the ids (list of int) of its pieces.
 
         Raises:
           KeyError: a word is unknown and the vocabulary has no "[UNK]".
@@ -298,11 +281,11 @@ class FullTokenizer:
         return list(itertools.chain.from_iterable(chunks))
 
     def convert_tokens_to_ids(self, tokens):
-        """Returns the ids of `tokens`; see `convert_by_vocab`."""
+        """Returns the pieces' ids (list of int); KeyError if one is unknown."""
         return convert_by_vocab(self.vocab, tokens)
 
     def convert_ids_to_tokens(self, ids):
-        """Returns the pieces of `ids`; see `convert_by_vocab`."""
+        """Returns the ids' pieces (list of str); KeyError if one is unknown."""
         return convert_by_vocab(self.inv_vocab, ids)
 
     def _split_chunk(self, chunk):

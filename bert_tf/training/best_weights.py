@@ -14,20 +14,14 @@ from bert_tf.training.training_loop import Scalars
 from bert_tf.weights.loading import variable_names
 from bert_tf.weights.model_folder import CONFIG_FILE
 
-# The folder in output_dir. It holds the best weights as a released model does.
-BEST_FOLDER = "best"
-
 
 class BestKeeper:
     """Keeps the checkpoint of one run that a measure likes best.
 
-    Made before training; `train` does all, `watch` is what training calls:
-
-        every `eval_steps` steps:
-          results = evaluate()
-          write them as TensorBoard scalars, in `eval` as 2018's Estimator did
-          if results[measure] is the highest so far: keep the weights
-          go on unless `patience` evaluations in a row were no better
+    best = BestKeeper(output_dir, measure="f1", eval_steps=100, patience=3)
+    best.refuse_stopped_run()
+    every 100 steps: goes_on = best.update(step, job, results)
+    best.restore(job)
 
     Args:
       output_dir: str, the run's folder.
@@ -37,6 +31,10 @@ class BestKeeper:
       evaluated: str or None, what tells the data that are evaluated from
         others. A best value of other data, or of another measure, does not
         count; None: that of any data does.
+
+    Attributes:
+      folder: str, output_dir/best. It holds the best weights as a released
+        model does.
     """
 
     def __init__(
@@ -48,7 +46,7 @@ class BestKeeper:
         patience=None,
         evaluated=None,
     ):
-        self._folder = os.path.join(output_dir, BEST_FOLDER)
+        self.folder = os.path.join(output_dir, "best")
         self._measure = measure
         self._eval_steps = eval_steps
         self._patience = patience
@@ -63,11 +61,11 @@ class BestKeeper:
           UserError: as many evaluations as `patience` were no better; or the
             best weights are of a run whose checkpoints are gone.
         """
-        output_dir = os.path.dirname(self._folder)
+        output_dir = os.path.dirname(self.folder)
         latest = latest_checkpoint(output_dir)
         if latest is None and self._stored():
             raise UserError(
-                f"{self._folder} holds the best weights of a run whose "
+                f"{self.folder} holds the best weights of a run whose "
                 "checkpoints are not there, so that a new one could not be "
                 "told from it. Remove that folder, or name another "
                 "--output_dir."
@@ -83,37 +81,19 @@ class BestKeeper:
                 "--output_dir to start anew, or drop --do_train."
             )
 
-    def train(self, task_files, examples, settings, schedule, *evaluated):
-        """Trains; the model then has the best weights.
-
-        Args:
-          task_files: ClassifierFiles or SquadFiles.
-          examples: list, see its `train`.
-          settings: training_loop.LoopSettings.
-          schedule: training_loop.Schedule.
-          *evaluated: what its `watch` takes after this object.
-
-        Raises:
-          UserError: there is no run to begin or to go on with.
-        """
-        task_files.job.check_run(settings, schedule)
-        self.refuse_stopped_run()
-        watch = task_files.watch(self, *evaluated)
-        task_files.train(examples, settings, schedule, watch=watch)
-        self.restore(task_files.job)
-
-    def watch(self, step, job, evaluate):
-        """Evaluates, keeps the weights if they are the best, and decides.
+    def update(self, step, job, results):
+        """Keeps the weights if they are the best so far, and decides.
 
         Args:
           step: int.
           job: job.Job, training.
-          evaluate: function that gives the results, a dict.
+          results: dict of an evaluation at that step. They are written as
+            TensorBoard scalars too, in `eval`, as 2018's Estimator did.
 
         Returns:
-          bool, whether to go on.
+          bool, whether to go on: not if `patience` evaluations in a row were
+          no better.
         """
-        results = evaluate()
         self._scalars.write(
             step, {k: v for k, v in results.items() if k != "global_step"}
         )
@@ -151,18 +131,18 @@ class BestKeeper:
     def _keep(self, best, job):
         self._keeper(job).save(best["step"], best)
         files.write_text(
-            os.path.join(self._folder, CONFIG_FILE), job.config.to_json_string()
+            os.path.join(self.folder, CONFIG_FILE), job.config.to_json_string()
         )
 
     def _keeper(self, job):
         variables = variable_names(job.ready_model())
         step = job.global_step_variable()
         return CheckpointKeeper(
-            self._folder, {**variables, GLOBAL_STEP: step}, 1
+            self.folder, {**variables, GLOBAL_STEP: step}, 1
         )
 
     def _stored(self):
-        keeper = CheckpointKeeper(self._folder, {}, 1)
+        keeper = CheckpointKeeper(self.folder, {}, 1)
         latest = keeper.latest()
         return keeper.read_companion(latest) if latest else None
 

@@ -14,7 +14,7 @@ from bert_tf.model import losses, models
 from bert_tf.tasks import metrics
 from bert_tf.tasks.labels import CLASSIFICATION, MULTI_LABEL, REGRESSION, Labels
 from bert_tf.tasks.predictions import MULTI_LABEL_THRESHOLD
-from bert_tf.training import job
+from bert_tf.training.job import Job
 
 _LOSSES = {
     CLASSIFICATION: losses.classification_loss,
@@ -31,10 +31,10 @@ _HEAD = "output_bias"
 
 
 @dataclasses.dataclass(kw_only=True)
-class Job(job.Job):
+class ClassifierJob(Job):
     """Training, evaluation and prediction of one classifier in one folder.
 
-    job = Job(config=config, labels=labels, output_dir=output_dir, ...)
+    job = ClassifierJob(config=config, labels=labels, ...)
     job.train(job.records(train_path), settings, schedule)
     results = job.evaluate(eval_path, eval_batch_size)
     values = job.predict(test_path, predict_batch_size)
@@ -62,7 +62,7 @@ class Job(job.Job):
         )
 
     def build_model(self):
-        """See job.Job."""
+        """See Job."""
         return models.classifier_model(
             self.config,
             self.labels.num_outputs,
@@ -70,22 +70,15 @@ class Job(job.Job):
         )
 
     def compute_losses(self, model, batch):
-        """See job.Job. Source: `create_model` in run_classifier.py (2018)."""
-        inputs = {name: batch[name] for name in model.input_names}
-        logits = model(inputs, training=True)["logits"]
+        """See Job. Source: `create_model` in run_classifier.py (2018)."""
+        logits = models.run_model(model, batch, training=True)["logits"]
         loss, _ = _LOSSES[self.labels.kind](logits, batch["label_ids"])
         return {"loss": loss}
 
     def check_head(self, *, to_train):
-        """Checks, before a model is built, that a checkpoint has these labels.
+        """Refuses, before a model is built, a checkpoint without these labels.
 
-        Args:
-          to_train: bool, whether training comes first, for which a checkpoint
-            without a classifier will do.
-
-        Raises:
-          UserError: there is no checkpoint to evaluate, or none with a
-            classifier, or it has another number of labels.
+        To train (`to_train`), one without a classifier will do, or none.
         """
         reader, flag = self.open_weights(to_train=to_train)
         if reader is None:
@@ -182,9 +175,8 @@ class Job(job.Job):
         }, [batch["example_loss"].mean() for batch in batches]
 
     def compute_outputs(self, model, batch):
-        """See job.Job."""
-        inputs = {name: batch[name] for name in model.input_names}
-        logits = model(inputs, training=False)["logits"]
+        """See Job."""
+        logits = models.run_model(model, batch, training=False)["logits"]
         kind = self.labels.kind
         _, example_loss = _LOSSES[kind](logits, batch["label_ids"])
         return {

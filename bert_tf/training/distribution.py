@@ -35,11 +35,7 @@ class TpuAddress:
 def build_strategy(tpu_address=None):
     """Returns the tf.distribute.Strategy to make everything under.
 
-    Args:
-      tpu_address: TpuAddress, or None to run on this machine.
-
-    Raises:
-      UserError: the TPU does not answer.
+    On the TPU of a TpuAddress; without one, on this machine.
     """
     return tpu_strategy(tpu_address) if tpu_address else one_device_strategy()
 
@@ -51,13 +47,7 @@ def one_device_strategy():
 
 
 def tpu_strategy(address):
-    """Connects to a Cloud TPU.
-
-    Args:
-      address: TpuAddress.
-
-    Returns:
-      tf.distribute.TPUStrategy over all its cores.
+    """Connects to a Cloud TPU; returns a TPUStrategy over all its cores.
 
     Raises:
       UserError: no TPU answers there, or it has another number of cores.
@@ -92,11 +82,7 @@ def tpu_strategy(address):
 
 
 def gathered(strategy, value):
-    """Joins the devices' shares of a batch, which are in order.
-
-    Args:
-      strategy: tf.distribute.Strategy.
-      value: what its `run` gave: a tensor [B, ...], or one a device.
+    """Joins the devices' shares of a batch: what `strategy.run` gave, in order.
 
     Returns:
       np.ndarray [B, ...].
@@ -106,15 +92,9 @@ def gathered(strategy, value):
 
 
 def require_even_batch(global_batch_size, strategy, flag):
-    """Checks that a batch divides evenly among the strategy's devices.
+    """Refuses a batch that does not divide evenly among the devices.
 
-    Args:
-      global_batch_size: int, B over all devices.
-      strategy: tf.distribute.Strategy.
-      flag: str, the flag's name without dashes, for the message.
-
-    Raises:
-      UserError: it does not.
+    `flag` (str) is the one that gave it, for the message.
     """
     replicas = strategy.num_replicas_in_sync
     if global_batch_size % replicas:

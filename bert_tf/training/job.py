@@ -12,8 +12,13 @@ from bert_tf.checkpoints.weight_reader import GLOBAL_STEP
 from bert_tf.config import BertConfig
 from bert_tf.data import input_pipeline
 from bert_tf.storage import files
-from bert_tf.training import starting, training_loop
-from bert_tf.training.distribution import gathered, require_even_batch
+from bert_tf.training import run_start, training_loop
+from bert_tf.training.distribution import (
+    TpuAddress,
+    build_strategy,
+    gathered,
+    require_even_batch,
+)
 from bert_tf.training.optimization import create_optimizer
 from bert_tf.training.run_state import RunState
 from bert_tf.weights.loading import (
@@ -27,7 +32,9 @@ from bert_tf.weights.weights_path import untrained
 
 @dataclasses.dataclass(kw_only=True)
 class Job:
-    """One model in one folder. A task is a subclass, which defines
+    """What is done with one model in one folder.
+
+    A task is a subclass, which defines
 
         loss_names                    the keys of the training losses
         build_model()                 the model, in the strategy's scope
@@ -46,23 +53,39 @@ class Job:
     use_one_hot_embeddings: bool = False  # as suits TPUs
     init_checkpoint: str | None = None
     keep_checkpoint_max: int = 5  # 0 keeps all
-    seed: int | None = None  # None: drawn anew
+    seed: int | None = None  # None: a random one
 
     def __post_init__(self):
         self._model = None  # made by whichever method comes first
         self._global_step = None
         self._run_steps = {}  # shapes of a batch -> the function that runs it
 
+    @classmethod
+    def from_flags(cls, flags, **own):
+        """Returns the job that a script's flags ask for.
+
+        Args:
+          flags: FlagValues, with those of common_flags.define_training_loop and
+            define_tpu.
+          **own: what the flags do not say of this kind of job.
+        """
+        address = TpuAddress.from_flags(flags.flag_values_dict())
+        given = {
+            "init_checkpoint": flags.init_checkpoint,
+            "output_dir": flags.output_dir,
+            "strategy": build_strategy(address),
+            "use_one_hot_embeddings": flags.use_tpu,
+            "keep_checkpoint_max": flags.keep_checkpoint_max,
+            "seed": flags.seed,
+        }
+        return cls(**{**given, **own})
+
     def build_model(self):
         """Returns a new tf_keras.Model."""
         raise NotImplementedError
 
     def compute_losses(self, model, batch):
-        """Runs the model, dropout acting, and computes the training losses.
-
-        Args:
-          model: tf_keras.Model, from `build_model`.
-          batch: dict of the features of a record, batched.
+        """Runs the model, dropout acting, on a batch of records (dict).
 
         Returns:
           dict of `loss_names` to float32 scalars; "loss" is minimised.
@@ -70,15 +93,7 @@ class Job:
         raise NotImplementedError
 
     def compute_outputs(self, model, batch):
-        """Runs the model without dropout.
-
-        Args:
-          model: tf_keras.Model, from `build_model`.
-          batch: dict of the features of a record, batched.
-
-        Returns:
-          dict, str -> tensor [B, ...].
-        """
+        """Runs the model without dropout: dict, str -> tensor [B, ...]."""
         raise NotImplementedError
 
     def train(self, records, settings, schedule, *, watch=None):
@@ -88,12 +103,11 @@ class Job:
           records: input_pipeline.RecordFiles.
           settings: training_loop.LoopSettings.
           schedule: training_loop.Schedule.
-          watch: function of the step (int), called as `settings` says, that
-            tells whether to go on.
+          watch: see `training_loop.train`.
         """
         self.check_run(settings, schedule)
         files.make_output_folder(self.output_dir, "output_dir")
-        seed = starting.seed_everything(self.seed)
+        seed = run_start.seed_everything(self.seed)
         self._log_plan(records, settings, schedule)
         with self.strategy.scope():
             optimizer = create_optimizer(
@@ -106,63 +120,58 @@ class Job:
             self._global_step = optimizer.iterations
             keeper = self._keeper(training_variables(self._model, optimizer))
             state = RunState(self._model, records.paths, seed=seed)
-            latest = starting.initialize(
-                self._model, keeper, self.init_checkpoint
-            )
-            if latest is not None:
-                state.restore(keeper.read_companion(latest))
-                logging.info(
-                    "Training goes on after step %d.", self.global_step()
+            self._begin(keeper, state)
+            trainer = self._make_trainer(optimizer, records, settings, state)
+            first_step = self.global_step()
+
+            def describe_run(step):
+                examples = (step - first_step) * settings.train_batch_size
+                return state.describe(state.examples_read + examples)
+
+            with input_pipeline.naming_bad_records(records):
+                training_loop.train(
+                    trainer,
+                    keeper,
+                    settings,
+                    describe_run=describe_run,
+                    watch=watch,
                 )
-            files.write_text(
-                os.path.join(self.output_dir, CONFIG_FILE),
-                self.config.to_json_string(),
-            )
-            self._take_steps(records, settings, optimizer, keeper, state, watch)
 
-    def check_run(self, settings, schedule):
-        """Checks, before anything is written, that there is a run to begin.
-
-        Args:
-          settings: training_loop.LoopSettings.
-          schedule: training_loop.Schedule.
-        """
-        require_even_batch(
-            settings.train_batch_size, self.strategy, "train_batch_size"
+    def _begin(self, keeper, state):
+        """Gives the model its first weights, and `state` its position."""
+        latest = run_start.initialize(self._model, keeper, self.init_checkpoint)
+        if latest is not None:
+            state.restore(keeper.read_companion(latest))
+            logging.info("Training goes on after step %d.", self.global_step())
+        files.write_text(
+            os.path.join(self.output_dir, CONFIG_FILE),
+            self.config.to_json_string(),
         )
-        starting.refuse_finished_run(
-            self.output_dir, settings.num_train_steps, schedule.length_flag
-        )
-        starting.refuse_other_model(self.output_dir, self.config)
 
-    def _take_steps(self, records, settings, optimizer, keeper, state, watch):
+    def _make_trainer(self, optimizer, records, settings, state):
         dataset = input_pipeline.training_dataset(
             records,
             batch_size=settings.train_batch_size,
             seed=state.seed,
             examples_read=state.examples_read,
         )
-        trainer = training_loop.Trainer(
+        return training_loop.Trainer(
             self._model,
             optimizer,
             compute_losses=self.compute_losses,
             loss_names=self.loss_names,
             dataset=self.strategy.experimental_distribute_dataset(dataset),
         )
-        first_step = int(optimizer.iterations.numpy())
 
-        def describe_run(step):
-            examples = (step - first_step) * settings.train_batch_size
-            return state.describe(state.examples_read + examples)
-
-        with input_pipeline.naming_bad_records(records):
-            training_loop.train(
-                trainer,
-                keeper,
-                settings,
-                describe_run=describe_run,
-                watch=watch,
-            )
+    def check_run(self, settings, schedule):
+        """Checks, before anything is written, that there is a run to begin."""
+        require_even_batch(
+            settings.train_batch_size, self.strategy, "train_batch_size"
+        )
+        run_start.refuse_finished_run(
+            self.output_dir, settings.num_train_steps, schedule.length_flag
+        )
+        run_start.refuse_other_model(self.output_dir, self.config)
 
     def _keeper(self, variables):
         return CheckpointKeeper(
@@ -188,13 +197,13 @@ class Job:
         Call it in the strategy's scope.
         """
         if self._model is None:
-            starting.refuse_other_model(self.output_dir, self.config)
-            starting.seed_everything(self.seed)
+            run_start.refuse_other_model(self.output_dir, self.config)
+            run_start.seed_everything(self.seed)
             self._model = self.build_model()
             self._global_step = tf.Variable(0, dtype=tf.int64, trainable=False)
             variables = variable_names(self._model)
             keeper = self._keeper({**variables, GLOBAL_STEP: self._global_step})
-            starting.initialize(self._model, keeper, self.init_checkpoint)
+            run_start.initialize(self._model, keeper, self.init_checkpoint)
         return self._model
 
     def run(self, records, batch_size, flag):
@@ -203,7 +212,7 @@ class Job:
         Args:
           records: input_pipeline.RecordFiles.
           batch_size: int, B over all devices.
-          flag: str, the flag that gives it, for messages.
+          flag: str, the one that gives it, for messages.
 
         Yields:
           dict, str -> np.ndarray [B, ...]: the outputs of a batch, in order.
@@ -223,33 +232,25 @@ class Job:
 
     def _run_step(self, model, element_spec):
         """Returns the function that runs a batch; made once for a job."""
-        shapes = repr(element_spec)
-        if shapes not in self._run_steps:
-            self._run_steps[shapes] = self._make_run_step(model, element_spec)
-        return self._run_steps[shapes]
 
-    def _make_run_step(self, model, element_spec):
         # Only tensors may be arguments of what a TPU runs.
         def replica_step(batch):
             return self.compute_outputs(model, batch)
 
-        return tf.function(
-            lambda batch: self.strategy.run(replica_step, args=(batch,)),
-            input_signature=[element_spec],
-        )
+        shapes = repr(element_spec)
+        if shapes not in self._run_steps:
+            self._run_steps[shapes] = tf.function(
+                lambda batch: self.strategy.run(replica_step, args=(batch,)),
+                input_signature=[element_spec],
+            )
+        return self._run_steps[shapes]
 
     def open_weights(self, *, to_train):
         """Opens the checkpoint that `ready_model` would begin from.
 
-        Args:
-          to_train: bool, whether training comes first, which needs none.
-
         Returns:
-          pair: weight_reader.WeightReader, and str, the flag that leads to it;
-          two None if there is none.
-
-        Raises:
-          UserError: there is none, but one is needed.
+          pair: WeightReader, and str, the flag that leads to it; two None if
+          there is none, which only training (`to_train`) can do without.
         """
         latest = latest_checkpoint(self.output_dir)
         path = latest or self.init_checkpoint

@@ -225,7 +225,7 @@ class AdamWeightDecay(tf_keras.optimizers.Optimizer):
 
 
 def create_optimizer(init_lr, num_train_steps, num_warmup_steps):
-    """Returns the optimizer and the learning rate of all 2018 training.
+    """Returns the optimizer of all 2018 training, with its learning rate.
 
     Args:
       init_lr: float, the peak learning rate.

@@ -12,36 +12,28 @@ from absl import logging
 from bert_tf import features
 from bert_tf.data import input_pipeline
 from bert_tf.model import losses, models
-from bert_tf.training import job
 from bert_tf.training.distribution import require_even_batch
+from bert_tf.training.job import Job
+from bert_tf.training.training_loop import LoopSettings, Schedule
 
 LOSS_NAMES = ("loss", "masked_lm_loss", "next_sentence_loss")
 
 
 def compute_losses(model, batch):
-    """Runs the model, dropout acting, and computes the training losses.
-
-    Args:
-      model: models.pretraining_model.
-      batch: dict of the features of a pre-training record, batched.
+    """Computes the training losses of a batch of records, dropout acting.
 
     Returns:
       dict of LOSS_NAMES to float32 scalars; "loss" is the sum of the others.
 
     Source: `model_fn_builder` in run_pretraining.py (2018).
     """
-    outputs = _run(model, batch, training=True)
+    outputs = models.run_model(model, batch, training=True)
     (masked_lm_loss, _), (next_sentence_loss, _) = _losses(outputs, batch)
     return {
         "loss": masked_lm_loss + next_sentence_loss,
         "masked_lm_loss": masked_lm_loss,
         "next_sentence_loss": next_sentence_loss,
     }
-
-
-def _run(model, batch, *, training):
-    inputs = {name: batch[name] for name in model.input_names}
-    return model(inputs, training=training)
 
 
 def _losses(outputs, batch):
@@ -74,25 +66,18 @@ class Evaluator:
 
     def __init__(self, model):
         self._model = model
-        self._loss = tf_keras.metrics.Mean("loss")
-        self._masked_lm_loss = tf_keras.metrics.Mean("masked_lm_loss")
-        self._masked_lm_accuracy = tf_keras.metrics.SparseCategoricalAccuracy(
-            "masked_lm_accuracy"
-        )
-        self._next_sentence_loss = tf_keras.metrics.Mean("next_sentence_loss")
-        self._next_sentence_accuracy = (
-            tf_keras.metrics.SparseCategoricalAccuracy("next_sentence_accuracy")
-        )
+        mean = tf_keras.metrics.Mean
+        accuracy = tf_keras.metrics.SparseCategoricalAccuracy
+        self._metrics = {
+            "loss": mean(),
+            "masked_lm_loss": mean(),
+            "masked_lm_accuracy": accuracy(),
+            "next_sentence_loss": mean(),
+            "next_sentence_accuracy": accuracy(),
+        }
 
     def evaluate(self, dataset):
-        """Runs over a dataset once.
-
-        Args:
-          dataset: tf.data.Dataset of batches, or a distributed one.
-
-        Returns:
-          dict of the five measures' 2018 names to np.float32.
-        """
+        """Runs once over batches; returns 2018's five names to np.float32."""
         strategy = tf.distribute.get_strategy()
 
         @tf.function
@@ -101,43 +86,35 @@ class Evaluator:
 
         for batch in dataset:
             run_step(batch)
-        return {m.name: m.result().numpy() for m in self._metrics()}
+        return {k: m.result().numpy() for k, m in self._metrics.items()}
 
     def _replica_step(self, batch):
-        outputs = _run(self._model, batch, training=False)
-        (
-            (masked_lm_loss, masked_lm_example_loss),
-            (
-                next_sentence_loss,
-                next_sentence_example_loss,
-            ),
-        ) = _losses(outputs, batch)
-        self._loss.update_state(masked_lm_loss + next_sentence_loss)
+        outputs = models.run_model(self._model, batch, training=False)
+        masked_lm, next_sentence = _losses(outputs, batch)
         weights = batch["masked_lm_weights"]
-        self._masked_lm_loss.update_state(masked_lm_example_loss, weights)
-        self._masked_lm_accuracy.update_state(
-            batch["masked_lm_ids"], outputs["masked_lm_logits"], weights
-        )
-        self._next_sentence_loss.update_state(next_sentence_example_loss)
-        self._next_sentence_accuracy.update_state(
-            batch["next_sentence_labels"], outputs["next_sentence_logits"]
-        )
-
-    def _metrics(self):
-        return (
-            self._loss,
-            self._masked_lm_loss,
-            self._masked_lm_accuracy,
-            self._next_sentence_loss,
-            self._next_sentence_accuracy,
-        )
+        updates = {
+            "loss": [masked_lm[0] + next_sentence[0]],
+            "masked_lm_loss": [masked_lm[1], weights],
+            "masked_lm_accuracy": [
+                batch["masked_lm_ids"],
+                outputs["masked_lm_logits"],
+                weights,
+            ],
+            "next_sentence_loss": [next_sentence[1]],
+            "next_sentence_accuracy": [
+                batch["next_sentence_labels"],
+                outputs["next_sentence_logits"],
+            ],
+        }
+        for name, values in updates.items():
+            self._metrics[name].update_state(*values)
 
 
 @dataclasses.dataclass(kw_only=True)
-class Job(job.Job):
+class PretrainingJob(Job):
     """Pre-training and evaluation of one model in one folder.
 
-    job = Job(config=config, paths=paths, output_dir=output_dir, ...)
+    job = PretrainingJob(config=config, paths=paths, output_dir=output_dir, ...)
     job.check_records()
     job.train(job.records, settings, schedule)
     results = job.evaluate(eval_batch_size, max_eval_steps)
@@ -172,14 +149,20 @@ class Job(job.Job):
         """Checks the first record of every file; see input_pipeline."""
         input_pipeline.check_first_records(self.records)
 
+    def train_by_flags(self, flags):
+        """Trains on `records`, as a script's flags (FlagValues) say."""
+        settings = LoopSettings.from_flags(flags, flags.num_train_steps)
+        schedule = Schedule(flags.learning_rate, flags.num_warmup_steps)
+        self.train(self.records, settings, schedule)
+
     def build_model(self):
-        """See job.Job."""
+        """See Job."""
         return models.pretraining_model(
             self.config, use_one_hot_embeddings=self.use_one_hot_embeddings
         )
 
     def compute_losses(self, model, batch):
-        """See job.Job."""
+        """See Job."""
         return compute_losses(model, batch)
 
     def evaluate(self, eval_batch_size, max_eval_steps):

@@ -9,16 +9,16 @@ from bert_tf.data import input_pipeline
 from bert_tf.errors import UserError
 from bert_tf.features import squad_features
 from bert_tf.model import losses, models
-from bert_tf.training import job
+from bert_tf.training.job import Job
 
 _HEAD = "cls/squad/output_weights"
 
 
 @dataclasses.dataclass(kw_only=True)
-class Job(job.Job):
+class SquadJob(Job):
     """Training and prediction of one model in one folder.
 
-    job = Job(config=config, max_seq_length=384, output_dir=output_dir, ...)
+    job = SquadJob(config=config, max_seq_length=384, ...)
     job.train(job.records(train_path, is_training=True), settings, schedule)
     for unique_ids, start_logits, end_logits in job.logits(path, batch_size):
         ...
@@ -49,15 +49,14 @@ class Job(job.Job):
         )
 
     def build_model(self):
-        """See job.Job."""
+        """See Job."""
         return models.question_answering_model(
             self.config, use_one_hot_embeddings=self.use_one_hot_embeddings
         )
 
     def compute_losses(self, model, batch):
-        """See job.Job. Source: `model_fn_builder` in run_squad.py (2018)."""
-        inputs = {name: batch[name] for name in model.input_names}
-        outputs = model(inputs, training=True)
+        """See Job. Source: `model_fn_builder` in run_squad.py (2018)."""
+        outputs = models.run_model(model, batch, training=True)
         loss = losses.span_loss(
             outputs["start_logits"],
             outputs["end_logits"],
@@ -67,15 +66,9 @@ class Job(job.Job):
         return {"loss": loss}
 
     def check_head(self, *, to_train):
-        """Checks, before a model is built, that a checkpoint can answer.
+        """Refuses, before a model is built, a checkpoint that cannot answer.
 
-        Args:
-          to_train: bool, whether training comes first, for which a checkpoint
-            without such a head will do.
-
-        Raises:
-          UserError: there is no checkpoint to predict with, or none with the
-            head.
+        To train (`to_train`), one without such a head will do, or none.
         """
         reader, flag = self.open_weights(to_train=to_train)
         if not to_train and _HEAD not in reader.stored:
@@ -114,7 +107,6 @@ class Job(job.Job):
             )
 
     def compute_outputs(self, model, batch):
-        """See job.Job."""
-        inputs = {name: batch[name] for name in model.input_names}
-        outputs = model(inputs, training=False)
+        """See Job."""
+        outputs = models.run_model(model, batch, training=False)
         return {**outputs, "unique_ids": batch["unique_ids"]}

@@ -40,9 +40,6 @@ class RunState:
 
         Args:
           companion: dict from `describe`, or None where there was none.
-
-        Raises:
-          UserError: it is not what `describe` gives.
         """
         if companion is None:
             logging.info("Records: a new pass (nothing tells where it was).")
@@ -65,11 +62,7 @@ class RunState:
         )
 
     def describe(self, examples_read):
-        """Returns the dict to keep with a checkpoint.
-
-        Args:
-          examples_read: int, as of that checkpoint.
-        """
+        """Returns the dict to keep with a checkpoint; `examples_read`: int."""
         return {
             "seed": self.seed,
             "examples_read": examples_read,
@@ -81,8 +74,9 @@ class RunState:
         }
 
     def _dropout_states(self):
-        # Each of several devices has a state of its own, of which a variable
-        # shows the first: better all anew than all alike.
+        # Each of several devices has a state of its own, and a variable shows
+        # only the first. Restoring that one everywhere would make all devices
+        # drop the same numbers; fresh states do not.
         if tf.distribute.get_strategy().num_replicas_in_sync > 1:
             return {}
         return dropout_states(self._model)

@@ -34,20 +34,23 @@ class LoopSettings:
     watch_steps: int | None = None  # when `watch` is called, see `train`
 
     @classmethod
-    def from_flags(cls, values, **others):
+    def from_flags(cls, flags, num_train_steps, *, watch_steps=None):
         """Returns the settings that flags give.
 
         Args:
-          values: dict, flag -> value, those of
-            common_flags.define_training_loop and define_tpu in it.
-          **others: what they do not say.
+          flags: FlagValues, with those of common_flags.define_training_loop and
+            define_tpu.
+          num_train_steps: int.
+          watch_steps: int or None.
         """
-        names = ("save_checkpoints_steps", "iterations_per_loop", "log_steps")
         return cls(
-            **{name: values[name] for name in names},
-            train_batch_size=values["train_batch_size"],
-            full_loops=values["use_tpu"],
-            **others,
+            num_train_steps=num_train_steps,
+            train_batch_size=flags.train_batch_size,
+            save_checkpoints_steps=flags.save_checkpoints_steps,
+            iterations_per_loop=flags.iterations_per_loop,
+            log_steps=flags.log_steps,
+            full_loops=flags.use_tpu,
+            watch_steps=watch_steps,
         )
 
     def next_stop(self, step):
@@ -78,17 +81,16 @@ class Schedule:
     length_flag: str = "num_train_steps"  # for messages
 
     @classmethod
-    def from_epochs(cls, values, num_train_steps):
+    def from_epochs(cls, flags, num_train_steps):
         """Returns the schedule of fine-tuning, whose length is in epochs.
 
         Args:
-          values: dict, flag -> value, those of
-            common_flags.define_fine_tuning in it.
+          flags: FlagValues, with those of common_flags.define_fine_tuning.
           num_train_steps: int.
         """
         return cls(
-            values["learning_rate"],
-            int(num_train_steps * values["warmup_proportion"]),
+            flags.learning_rate,
+            int(num_train_steps * flags.warmup_proportion),
             length_flag="num_train_epochs",
         )
 

@@ -18,7 +18,7 @@ import os, signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 from absl import flags, logging
-from bert_tf import common_flags
+from bert_tf.cli import common_flags
 from bert_tf.errors import UserError
 
 flags.DEFINE_string("fail", None, "How to end.")

@@ -1,7 +1,4 @@
-"""B=2, S=9, P=5, V=61, D=12, N=3 (H=4), L=7; 2 layers, 17 inner, 23 positions.
-
-Against Model Garden's own classes, those of tf-models-official.
-"""
+"""Tests of reading what Model Garden's own classes save."""
 
 import logging
 
@@ -9,76 +6,23 @@ import numpy as np
 import pytest
 import tensorflow as tf
 import tf_keras
-from official.nlp.modeling import layers as mg_layers
-from official.nlp.modeling import models as mg_models
-from official.nlp.modeling import networks as mg_networks
 
 from bert_tf.checkpoints import checkpoint_io, variable_table
-from bert_tf.checkpoints.weight_reader import Stored
-from bert_tf.config import BertConfig
-from bert_tf.errors import UserError
-from bert_tf.formats.model_garden import ModelGardenReader, layout
+from bert_tf.formats.model_garden import ModelGardenReader
 from bert_tf.model import models
 from bert_tf.weights import loading
-
-CONFIG = BertConfig(
-    vocab_size=61,
-    hidden_size=12,
-    num_hidden_layers=2,
-    num_attention_heads=3,
-    intermediate_size=17,
-    max_position_embeddings=23,
-    type_vocab_size=2,
+from tests.formats.model_gardens_own import (
+    CONFIG,
+    assert_close,
+    call_pretrainer,
+    mg_classifier,
+    mg_encoder,
+    mg_inputs,
+    mg_pretrainer,
+    mg_pretrainer_1,
+    mg_span_labeler,
+    save,
 )
-ALL = ("bert/", "cls/", "output_")
-# The outputs are of size 1 to 10; the two sum in different orders.
-TOLERANCE = 1e-5
-
-
-def gelu(x):
-    return tf_keras.activations.gelu(x, approximate=True)
-
-
-def mg_encoder(class_name, config=CONFIG):
-    encoder = getattr(mg_networks, class_name)(
-        vocab_size=config.vocab_size,
-        hidden_size=config.hidden_size,
-        num_layers=config.num_hidden_layers,
-        num_attention_heads=config.num_attention_heads,
-        inner_dim=config.intermediate_size,
-        max_sequence_length=config.max_position_embeddings,
-        type_vocab_size=config.type_vocab_size,
-    )
-    encoder(encoder.inputs)  # Makes the variables.
-    return encoder
-
-
-def mg_pretrainer(config=CONFIG, heads=("next_sentence",)):
-    # Not with the functional BertEncoder: it warns of `masked_lm_positions`.
-    pretrainer = mg_models.BertPretrainerV2(
-        mg_encoder("BertEncoderV2", config),
-        mlm_activation=gelu,
-        classification_heads=[
-            mg_layers.ClassificationHead(config.hidden_size, 2, name=name)
-            for name in heads
-        ],
-    )
-    pretrainer(pretrainer.inputs)
-    return pretrainer
-
-
-def mg_classifier(class_name="BertEncoder", *, use_encoder_pooler=True):
-    return mg_models.BertClassifier(
-        mg_encoder(class_name), 7, use_encoder_pooler=use_encoder_pooler
-    )
-
-
-def mg_span_labeler(class_name="BertEncoder"):
-    return mg_models.BertSpanLabeler(mg_encoder(class_name))
-
-
-def mg_pretrainer_1():
-    return mg_models.BertPretrainer(mg_encoder("BertEncoder"), 2, 5)
 
 
 def randomize(model):
@@ -101,22 +45,6 @@ def make_inputs():
     }
 
 
-def mg_inputs(inputs):
-    """Gives the encoder's inputs Model Garden's names."""
-    return {
-        "input_word_ids": inputs["input_ids"],
-        "input_mask": inputs["input_mask"],
-        "input_type_ids": inputs["segment_ids"],
-    }
-
-
-def call_pretrainer(pretrainer, inputs):
-    """Returns the logits of the masked LM and of the next sentence."""
-    positions = {"masked_lm_positions": inputs["masked_lm_positions"]}
-    outputs = pretrainer(mg_inputs(inputs) | positions, training=False)
-    return outputs["mlm_logits"], outputs["next_sentence"]
-
-
 @pytest.fixture(scope="module")
 def ours():
     return models.pretraining_model(CONFIG)
@@ -131,67 +59,6 @@ def load(reader, model):
     }
     reader.require_fit(wanted, missing=[], file_only=[])
     reader.assign(wanted)
-
-
-def assert_close(value, expected):
-    np.testing.assert_allclose(value, expected, rtol=0, atol=TOLERANCE)
-
-
-def save(folder, items):
-    """Saves as Model Garden's users do."""
-    path = tf.train.Checkpoint(**items).write(str(folder / "mg.ckpt"))
-    return ModelGardenReader(checkpoint_io.CheckpointReader(path))
-
-
-def make_values(scopes, **more):
-    """Makes random 2018 variables."""
-    rng = np.random.default_rng(2)
-    shapes = {
-        **variable_table.encoder_shapes(CONFIG),
-        **variable_table.head_shapes(CONFIG, num_labels=7),
-    }
-    return more | {
-        name: rng.normal(scale=0.4, size=shape).astype(np.float32)
-        for name, shape in shapes.items()
-        if name.startswith(scopes)
-    }
-
-
-def read_all(reader):
-    return {name: reader.read(name) for name in reader.stored}
-
-
-def describe(values):
-    return {k: Stored(v.dtype.name, v.shape) for k, v in values.items()}
-
-
-def write(folder, values, num_attention_heads=3):
-    """Writes 2018 variables as `layout` says."""
-    written = layout(describe(values), num_attention_heads)
-    tensors = {checkpoint_io.OBJECT_GRAPH: tf.constant(written.graph)}
-    for key, entry in written.entries.items():
-        value = entry.to_model_garden(values[entry.name])
-        assert (value.dtype.name, value.shape) == entry.stored
-        tensors[key] = value
-    path = str(folder / "bert_model.ckpt")
-    tf.raw_ops.SaveV2(
-        prefix=path,
-        tensor_names=list(tensors),
-        shape_and_slices=[""] * len(tensors),
-        tensors=list(tensors.values()),
-    )
-    return path
-
-
-def assert_same_bits(values, expected):
-    assert values.keys() == expected.keys()
-    for name, value in expected.items():
-        assert values[name].dtype == value.dtype, name
-        assert values[name].shape == value.shape, name
-        assert values[name].tobytes() == value.tobytes(), name
-
-
-# In.
 
 
 @pytest.mark.parametrize("class_name", ["BertEncoder", "BertEncoderV2"])
@@ -329,173 +196,3 @@ def test_a_trainers_step_counts_and_its_slots_belong_to_the_run(tmp_path):
         *SCORES,
     }
     assert reader.global_step() == 17
-
-
-# Out.
-
-
-@pytest.mark.parametrize("root_edge", ["encoder", "model"])
-@pytest.mark.parametrize("class_name", ["BertEncoder", "BertEncoderV2"])
-def test_an_encoder_is_all_that_an_encoders_file_holds(
-    tmp_path, class_name, root_edge
-):
-    values = make_values("bert/")
-    items = {root_edge: mg_encoder(class_name)}
-    status = tf.train.Checkpoint(**items).read(write(tmp_path, values))
-    status.assert_consumed()
-    assert_same_bits(read_all(save(tmp_path, items)), values)
-
-
-OPENED = {
-    "encoder": (lambda: {"encoder": mg_encoder("BertEncoder")}, []),
-    "encoder 2": (lambda: {"encoder": mg_encoder("BertEncoderV2")}, []),
-    "masked LM's items": (
-        lambda: mg_pretrainer(heads=()).checkpoint_items,
-        ["cls/predictions/"],
-    ),
-    "pretrainer 2's items": (
-        lambda: mg_pretrainer().checkpoint_items,
-        ["cls/predictions/"],
-    ),
-    "pretrainer 2": (
-        lambda: {"model": mg_pretrainer()},
-        ["cls/predictions/", "cls/seq_relationship/"],
-    ),
-    "pretrainer 1": (
-        lambda: {"model": mg_pretrainer_1()},
-        ["cls/predictions/", "cls/seq_relationship/"],
-    ),
-    "classifier": (lambda: {"model": mg_classifier()}, ["output_"]),
-    "classifier of encoder 2": (
-        lambda: {"model": mg_classifier("BertEncoderV2")},
-        ["output_"],
-    ),
-    "classifier with a pooler": (
-        lambda: {"model": mg_classifier(use_encoder_pooler=False)},
-        ["output_"],
-    ),
-    "classifier with a pooler's items": (
-        lambda: mg_classifier(use_encoder_pooler=False).checkpoint_items,
-        [],
-    ),
-    "span labeler": (lambda: {"model": mg_span_labeler()}, ["cls/squad/"]),
-    "span labeler of encoder 2": (
-        lambda: {"model": mg_span_labeler("BertEncoderV2")},
-        ["cls/squad/"],
-    ),
-}
-
-
-@pytest.mark.parametrize(("build", "heads"), OPENED.values(), ids=OPENED.keys())
-def test_model_garden_opens_all_of_its_own(tmp_path, build, heads):
-    values = make_values(ALL, my_variable=np.float32([1, 2]))
-    path = write(tmp_path, values)
-    items = build()
-    status = tf.train.Checkpoint(**items).read(path)
-    status.assert_existing_objects_matched().expect_partial()
-    scopes = ("bert/", *heads)
-    assert_same_bits(
-        read_all(save(tmp_path, items)),
-        {k: v for k, v in values.items() if k.startswith(scopes)},
-    )
-
-
-def test_model_garden_computes_what_2018_did(tmp_path, golden):
-    folder = golden / "model" / "gelu"
-    config = BertConfig.from_json_file(str(folder / "bert_config.json"))
-    source = loading.open_checkpoint(folder)
-    path = write(tmp_path, read_all(source), config.num_attention_heads)
-    pretrainer = mg_pretrainer(config)
-    status = tf.train.Checkpoint(model=pretrainer).read(path)
-    status.assert_existing_objects_matched()
-    values = np.load(folder / "forward.npz")
-    masked_lm, next_sentence = call_pretrainer(pretrainer, values)
-    masked_lm = tf.reshape(tf.nn.log_softmax(masked_lm), [20, 99])
-    assert_close(masked_lm, values["masked_lm_log_probs"])
-    assert_close(
-        tf.nn.log_softmax(next_sentence), values["next_sentence_log_probs"]
-    )
-
-
-def test_keys_are_those_of_model_gardens_converter(tmp_path):
-    # Which writes a BertEncoder as `encoder`.
-    converted = tf.train.Checkpoint(encoder=mg_encoder("BertEncoder"))
-    theirs = checkpoint_io.CheckpointReader(
-        converted.write(str(tmp_path / "ckpt"))
-    )
-    ours = checkpoint_io.CheckpointReader(write(tmp_path, make_values("bert/")))
-    assert ours.stored == theirs.stored
-
-
-def plan(values):
-    return layout(describe(values), num_attention_heads=3)
-
-
-def test_what_has_no_place_is_named(caplog):
-    values = make_values("bert/", **{"my.own/variable": np.zeros([5])})
-    with caplog.at_level(logging.INFO):
-        entries = plan(values).entries
-    assert (
-        "no place for my.own/variable; kept below bert_tf_rest" in caplog.text
-    )
-    key = "bert_tf_rest/my..own.Svariable/.ATTRIBUTES/VARIABLE_VALUE"
-    assert entries[key].name == "my.own/variable"
-    assert entries[key].stored == ("float64", (5,))
-
-
-def test_heads_with_their_own_pooler_get_one():
-    def count(*scopes):
-        names = [e.name for e in plan(make_values(scopes)).entries.values()]
-        return names.count("bert/pooler/dense/kernel")
-
-    assert count("bert/", "cls/predictions/", "cls/squad/") == 1
-    assert count("bert/", "cls/seq_relationship/") == 2
-    assert count("bert/", "output_") == 2
-    assert count("bert/e", "output_") == 0
-
-
-@pytest.mark.parametrize(
-    ("without", "listed"),
-    [
-        ("bert/embeddings/token_type", "bert/embeddings/token_type_embeddings"),
-        ("bert/encoder/layer_1/output/LayerNorm/b", ".*layer_1/.*/beta"),
-        ("bert/encoder/layer_0/", ".*layer_0/attention/self/query/kernel, "),
-        ("bert/encoder/", ".*layer_0/attention/self/query/kernel, "),
-    ],
-)
-def test_half_an_encoder_is_refused(without, listed):
-    values = {
-        name: value
-        for name, value in make_values(ALL).items()
-        if not name.startswith(without)
-    }
-    with pytest.raises(UserError, match=f"no whole encoder.*lacks {listed}"):
-        plan(values)
-
-
-def test_heads_must_share_the_hidden_size():
-    stored = describe(make_values("bert/"))
-    with pytest.raises(UserError, match=r"12, is not a multiple.*\(5\)"):
-        layout(stored, num_attention_heads=5)
-
-
-@pytest.mark.parametrize(
-    ("name", "shape", "axes"),
-    [
-        ("bert/embeddings/LayerNorm/gamma", [], r"\[D\]\. Use"),
-        ("bert/pooler/dense/kernel", [12, 13], r"\[D, d\], D = 12"),
-        ("cls/squad/output_weights", [3, 12], r"\[2, D\], D = 12"),
-        ("output_bias", [8], r"\[L\], L = 7"),
-        (
-            "bert/encoder/layer_0/attention/self/query/kernel",
-            [12, 9],
-            r"\[D, NH\], D = 12, N = 3, H = 4",
-        ),
-    ],
-)
-def test_a_shape_of_no_bert_is_refused(name, shape, axes):
-    values = make_values(ALL) | {name: np.zeros(shape, np.float32)}
-    with pytest.raises(
-        UserError, match=f"has shape .*, where BERT's has {axes}"
-    ):
-        plan(values)

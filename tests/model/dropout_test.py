@@ -67,7 +67,7 @@ TWO_DEVICES = """
 import numpy as np
 import tensorflow as tf
 
-from bert_tf.dropout import Dropout
+from bert_tf.model.dropout import Dropout
 
 (cpu,) = tf.config.list_physical_devices("CPU")
 logical = tf.config.LogicalDeviceConfiguration()

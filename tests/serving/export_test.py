@@ -30,7 +30,7 @@ YES_NO = Labels("classification", ("0", "1"))
 
 @pytest.fixture(scope="module")
 def tasks(request):
-    return request.path.parent / "testdata" / "golden" / "tasks"
+    return request.path.parents[1] / "testdata" / "golden" / "tasks"
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from bert_tf.serving.loading import open_served
 
 @pytest.fixture(scope="module")
 def tasks(request):
-    return request.path.parent / "testdata" / "golden" / "tasks"
+    return request.path.parents[1] / "testdata" / "golden" / "tasks"
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +120,7 @@ def test_loading_is_told_in_one_line(trained, caplog):
 def pretrained(request, tmp_path_factory):
     """2018's small pre-trained model, with a vocabulary that has its size."""
     folder = tmp_path_factory.mktemp("pretrained")
-    golden = request.path.parent / "testdata" / "golden"
+    golden = request.path.parents[1] / "testdata" / "golden"
     model = next((golden / "model").glob("*/bert_config.json")).parent
     for path in model.glob("bert_*"):
         shutil.copy(path, folder)

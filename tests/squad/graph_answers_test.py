@@ -98,7 +98,7 @@ class _Both:
 
 @pytest.fixture(scope="module")
 def both(request):
-    return _Both(request.path.parent / "testdata" / "vocab.txt")
+    return _Both(request.path.parents[1] / "testdata" / "vocab.txt")
 
 
 @pytest.mark.parametrize("has_ties", [True, False])

@@ -45,12 +45,12 @@ class _Both:
 
 @pytest.fixture(scope="module")
 def lower(request):
-    return _Both(request.path.parent / "testdata" / "vocab.txt")
+    return _Both(request.path.parents[1] / "testdata" / "vocab.txt")
 
 
 @pytest.fixture(scope="module")
 def cased(request):
-    return _Both(request.path.parent / "testdata" / "vocab.txt", False)
+    return _Both(request.path.parents[1] / "testdata" / "vocab.txt", False)
 
 
 @pytest.fixture(scope="module")

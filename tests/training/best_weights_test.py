@@ -49,7 +49,7 @@ def watch(best, job, values, first_step=10):
     for index, value in enumerate(values):
         step = first_step + 10 * index
         job.advance_to(step)
-        told.append(best.watch(step, job, lambda v=value: {"mcc": v}))
+        told.append(best.update(step, job, {"mcc": value}))
     return told
 
 
@@ -143,14 +143,14 @@ def test_the_best_of_other_data_or_another_measure_does_not_count(
     best = make(tmp_path, **{"evaluated": "one", "patience": 1, **change})
     best.refuse_stopped_run()
     job.advance_to(20)
-    assert best.watch(20, job, lambda: {"mcc": 0.3, "f1": 0.3})
+    assert best.update(20, job, {"mcc": 0.3, "f1": 0.3})
     assert "is 0.3000, of step 20" in caplog.text
     assert [m for m in caplog.messages if "does not count" in m] == [
         f"The best mcc so far, 0.5000 of step 10, does not count any more: "
         f"{message}."
     ]
     # From here on it is known.
-    assert not best.watch(30, job, lambda: {"mcc": 0.3, "f1": 0.3})
+    assert not best.update(30, job, {"mcc": 0.3, "f1": 0.3})
     job.advance_to(30)
     best.restore(job)
     assert job.weight() == 20

@@ -44,7 +44,7 @@ def make_job(golden, tmp_path):
             "seed": 3,
             **changes,
         }
-        return classification.Job(**values), conversion
+        return classification.ClassifierJob(**values), conversion
 
     return make
 

@@ -36,7 +36,7 @@ def make_job(folder, tmp_path):
             "seed": 5,
             **changes,
         }
-        return pretraining.Job(**values)
+        return pretraining.PretrainingJob(**values)
 
     return make
 

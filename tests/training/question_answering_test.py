@@ -25,7 +25,7 @@ def make_job(golden, tmp_path):
             **changes,
         }
         (tmp_path / "out").mkdir(exist_ok=True)
-        return question_answering.Job(**values)
+        return question_answering.SquadJob(**values)
 
     return make
 

@@ -1,4 +1,4 @@
-"""The files of SQuAD: records in, answers and scores out.
+"""The work of run_squad.py: records in, answers and scores out.
 
 B batch, S max_seq_length, W windows
 """
@@ -9,20 +9,20 @@ import hashlib
 import json
 import os
 import tempfile
+from typing import NamedTuple
 
 import numpy as np
 from absl import logging
 
+from bert_tf.cli.fine_tuning import FineTuningRun
 from bert_tf.errors import UserError
 from bert_tf.squad import scores
 from bert_tf.squad.answers import AnswerWriter
 from bert_tf.squad.converter import FIRST_UNIQUE_ID, Conversion, write_records
 from bert_tf.storage.results import write_results
-from bert_tf.training import question_answering
-from bert_tf.training.best_weights import BEST_FOLDER
-from bert_tf.weights import model_folder
+from bert_tf.training.question_answering import SquadJob
 
-# Answers are chosen for so many windows at a time.
+# Answers are chosen for this many windows at a time.
 _WINDOWS_AT_A_TIME = 512
 
 
@@ -42,126 +42,140 @@ class AnswerOptions:
     output_answer_offsets: bool = False
 
 
+class _Answered(NamedTuple):
+    """What came of answering: texts, scores if any, files, the threshold."""
+
+    predictions: dict
+    results: dict | None
+    paths: list
+    threshold: float
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class SquadFiles:
-    """Does a job on questions, in its output folder.
+class SquadRun(FineTuningRun):
+    """Trains and answers questions.
 
-    The names of files are those of 2018.
-
-    `job`: question_answering.Job. `conversion`: converter.Conversion.
-    `options`: AnswerOptions. `fills_batches`: bool, whether the last batch is
-    filled up with padding, as a TPU wants it.
+    The names of files are those of 2018. `fills_batches`: bool, whether the
+    last batch is filled up with padding, as a TPU wants it.
 
     Raises:
       UserError: (by every method) records or checkpoints that do not fit, or
         files that cannot be written.
     """
 
-    job: question_answering.Job
+    best_by = "f1"
+
+    job: SquadJob
     conversion: Conversion
     options: AnswerOptions
     fills_batches: bool = False
+
+    @classmethod
+    def from_flags(cls, flags, inputs):
+        """Returns the run that flags and squad_inputs.Inputs mean."""
+        job = SquadJob.from_flags(
+            flags, config=inputs.config, max_seq_length=flags.max_seq_length
+        )
+        job.check_head(to_train=flags.do_train)
+        options = AnswerOptions(
+            n_best_size=flags.n_best_size,
+            max_answer_length=flags.max_answer_length,
+            version_2_with_negative=flags.version_2_with_negative,
+            null_score_diff_threshold=inputs.threshold,
+            output_answer_offsets=flags.output_answer_offsets,
+        )
+        return cls(
+            job=job,
+            conversion=inputs.conversion,
+            options=options,
+            fills_batches=flags.use_tpu,
+        )
 
     @functools.cached_property
     def _converter(self):
         return self.conversion.new_converter()
 
-    def train(self, examples, settings, schedule, *, watch=None):
-        """Trains on a list of SquadExample; for the rest see `job.Job.train`.
-
-        Vocabulary and letter case are left with the weights.
-        """
-        # What is refused leaves the folder as it is.
-        self.job.check_run(settings, schedule)
+    def training_records(self, examples):
+        """See FineTuningRun."""
         path = os.path.join(self.job.output_dir, "train.tf_record")
         records = self._converter.training_records(examples)
-        num_records = write_records(path, records)
-        _log_records(path, num_records, examples)
-        self._write_companions(self.job.output_dir)
-        if watch:
-            best = os.path.join(self.job.output_dir, BEST_FOLDER)
-            self._write_companions(best)
-        self.job.train(
-            self.job.records(path, is_training=True),
-            settings,
-            schedule,
-            watch=watch,
-        )
+        _log_records(path, write_records(path, records), examples)
+        return self.job.records(path, is_training=True)
 
-    def _write_companions(self, folder):
-        os.makedirs(folder, exist_ok=True)
-        model_folder.write_vocabulary(
-            folder,
-            self.conversion.vocab_file,
-            self.conversion.do_lower_case,
-            self.conversion.max_seq_length,
-        )
+    def digest(self, inputs):
+        """See FineTuningRun."""
+        told_by = [
+            inputs.dataset,
+            dataclasses.asdict(self.conversion),
+            dataclasses.asdict(self.options),
+        ]
+        return hashlib.sha256(json.dumps(told_by).encode()).hexdigest()
 
-    def predict(self, examples, dataset, batch_size):
+    def new_evaluation(self, flags, inputs):
+        """See FineTuningRun."""
+        records = self._prepare(inputs.predict, flags.predict_batch_size)
+
+        def evaluate():
+            # What is predicted by the way must not pass for the result.
+            with tempfile.TemporaryDirectory() as folder:
+                return self._answer(
+                    inputs, records, flags.predict_batch_size, folder
+                ).results
+
+        return evaluate
+
+    def predict(self, inputs, batch_size):
         """Writes the files of predictions and, if they can be had, scores.
 
         Args:
-          examples: list of SquadExample.
-          dataset: list, the articles they are of, if these have answers; None
-            leaves scores out.
+          inputs: squad_inputs.Inputs, whose questions are answered.
           batch_size: int, B.
 
         Returns:
           float, the threshold of no answer: the option's, or the best one.
         """
         folder = self.job.output_dir
-        records = self._prepare(examples, batch_size)
-        predictions, results, paths, threshold = self._answer(
-            examples, dataset, records, batch_size, folder
-        )
+        records = self._prepare(inputs.predict, batch_size)
+        answered = self._answer(inputs, records, batch_size, folder)
         logging.info(
             "Wrote %s: predictions for %s of %s questions.",
-            ", ".join(paths),
-            f"{len(predictions):,}",
-            f"{len(examples):,}",
+            ", ".join(answered.paths),
+            f"{len(answered.predictions):,}",
+            f"{len(inputs.predict):,}",
         )
-        if results is not None:
+        if answered.results is not None:
             path = os.path.join(folder, "eval_results.txt")
-            results["global_step"] = self.job.global_step()
-            write_results(path, results)
-        return threshold
+            step = {"global_step": self.job.global_step()}
+            write_results(path, {**answered.results, **step})
+        return answered.threshold
 
-    def digest(self, dataset):
-        """Returns the str that tells these articles, as answered, from others.
-
-        Args:
-          dataset: list of articles.
-        """
-        told_by = [
-            dataset,
-            dataclasses.asdict(self.conversion),
-            dataclasses.asdict(self.options),
-        ]
-        return hashlib.sha256(json.dumps(told_by).encode()).hexdigest()
-
-    def watch(self, best, examples, dataset, batch_size):
-        """Returns the function that training calls to keep the best weights.
-
-        The records are made here, once.
+    def export(self, flags, threshold):
+        """Writes a SavedModel, as the flags say.
 
         Args:
-          best: best_weights.BestKeeper.
-          examples, dataset, batch_size: see `predict`.
+          flags: FlagValues of the script.
+          threshold: float, what `predict` returned.
         """
-        records = self._prepare(examples, batch_size)
+        from bert_tf.serving import export
+        from bert_tf.serving.question_answering import QuestionAnswering
 
-        def measure():
-            # What is predicted by the way must not pass for the result.
-            with tempfile.TemporaryDirectory() as folder:
-                _, results, *_ = self._answer(
-                    examples, dataset, records, batch_size, folder
-                )
-            return results
+        served = QuestionAnswering(
+            export.trained_model(self.job),
+            self.job.config,
+            vocab_file=self.conversion.vocab_file,
+            do_lower_case=self.conversion.do_lower_case,
+            max_seq_length=self.conversion.max_seq_length,
+            max_query_length=self.conversion.max_query_length,
+            doc_stride=self.conversion.doc_stride,
+            n_best_size=self.options.n_best_size,
+            max_answer_length=self.options.max_answer_length,
+            version_2_with_negative=self.options.version_2_with_negative,
+            null_score_diff_threshold=threshold,
+        )
+        export.export(served, flags.export_dir, verify=flags.verify_export)
 
-        return lambda step: best.watch(step, self.job, measure)
-
-    def _answer(self, examples, dataset, records, batch_size, folder):
-        """Returns predictions, scores or None, paths written, the threshold."""
+    def _answer(self, inputs, records, batch_size, folder):
+        """Answers the questions of `inputs`, into files of a folder (str)."""
         options = self.options
         writer = AnswerWriter(
             folder,
@@ -171,25 +185,25 @@ class SquadFiles:
             version_2_with_negative=options.version_2_with_negative,
         )
         with writer:
-            questions = self._converter.questions(examples)
+            questions = self._converter.questions(inputs.predict)
             logits = self._logits(records, batch_size)
             for chunk in group_by_question(questions, logits):
                 writer.add(*chunk)
-        threshold = self._threshold(writer, dataset)
+        threshold = self._threshold(writer, inputs.dataset)
         predictions, paths = writer.finish(
             null_score_diff_threshold=threshold,
             answer_offsets=options.output_answer_offsets,
         )
-        if dataset is None:
-            return predictions, None, paths, threshold
-        results = scores.score(
-            dataset,
-            predictions,
-            version_2_with_negative=options.version_2_with_negative,
-            null_odds=writer.null_odds,
-            best_texts=writer.best_texts,
-        )
-        return predictions, results, paths, threshold
+        results = None
+        if inputs.dataset is not None:
+            results = scores.score(
+                inputs.dataset,
+                predictions,
+                version_2_with_negative=options.version_2_with_negative,
+                null_odds=writer.null_odds,
+                best_texts=writer.best_texts,
+            )
+        return _Answered(predictions, results, paths, threshold)
 
     def _threshold(self, writer, dataset):
         if self.options.null_score_diff_threshold != scores.AUTO:

@@ -1,10 +1,10 @@
-"""Tests of bert_tf.cli.squad_switches; run_squad_test.py has more."""
+"""Which flags of run_squad.py go together; run_squad_test.py has more."""
 
 import collections
 
 import pytest
 
-from bert_tf.cli import squad_switches
+from bert_tf.cli import squad_inputs
 from bert_tf.errors import UserError
 
 
@@ -21,7 +21,7 @@ def _values(**given):
     ],
 )
 def test_check_takes_what_goes_together(given):
-    squad_switches.check(_values(**given))
+    squad_inputs.check_switches(_values(**given))
 
 
 @pytest.mark.parametrize(
@@ -62,4 +62,4 @@ def test_check_takes_what_goes_together(given):
 )
 def test_check_refuses(given, message):
     with pytest.raises(UserError, match=message):
-        squad_switches.check(_values(**given))
+        squad_inputs.check_switches(_values(**given))

@@ -5,7 +5,7 @@ import types
 import numpy as np
 import pytest
 
-from bert_tf.cli import squad_files
+from bert_tf.cli import squad_run
 from bert_tf.errors import UserError
 from bert_tf.squad.converter import FIRST_UNIQUE_ID
 
@@ -25,13 +25,13 @@ def batches(*sizes, first=FIRST_UNIQUE_ID):
 
 @pytest.fixture(autouse=True)
 def few_windows_at_a_time(monkeypatch):
-    monkeypatch.setattr(squad_files, "_WINDOWS_AT_A_TIME", 3)
+    monkeypatch.setattr(squad_run, "_WINDOWS_AT_A_TIME", 3)
 
 
 def test_each_question_gets_its_windows():
     # 3 windows and more make a chunk: 1 + 2, 4 + 0 is one, 1 is left.
     asked = questions(1, 2, 4, 0, 1)
-    chunks = list(squad_files.group_by_question(asked, batches(2, 2, 2, 2)))
+    chunks = list(squad_run.group_by_question(asked, batches(2, 2, 2, 2)))
     assert [chunk for chunk, _, _ in chunks] == [
         asked[:2],
         asked[2:3],
@@ -47,15 +47,15 @@ def test_each_question_gets_its_windows():
 
 
 def test_questions_without_a_window_need_no_batch():
-    ((_, starts, ends),) = squad_files.group_by_question(questions(0, 0), ())
+    ((_, starts, ends),) = squad_run.group_by_question(questions(0, 0), ())
     assert len(starts) == len(ends) == 0
 
 
 def test_too_few_windows_are_an_error():
     with pytest.raises(UserError, match="does not hold the windows"):
-        list(squad_files.group_by_question(questions(3), batches(2)))
+        list(squad_run.group_by_question(questions(3), batches(2)))
 
 
 def test_other_windows_are_an_error():
     with pytest.raises(UserError, match="does not hold the windows"):
-        list(squad_files.group_by_question(questions(1), batches(1, first=7)))
+        list(squad_run.group_by_question(questions(1), batches(1, first=7)))

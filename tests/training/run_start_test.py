@@ -7,7 +7,7 @@ import tf_keras
 from bert_tf.checkpoints.checkpoint_keeper import CheckpointKeeper
 from bert_tf.config import BertConfig
 from bert_tf.errors import UserError
-from bert_tf.training import starting
+from bert_tf.training import run_start
 from bert_tf.training.optimization import AdamWeightDecay
 from bert_tf.weights.loading import training_variables
 
@@ -41,14 +41,14 @@ def keeper_of(tmp_path):
 
 
 def test_a_finished_run_is_refused(keeper_of, tmp_path):
-    starting.refuse_finished_run(str(tmp_path), 10, "a_flag")
+    run_start.refuse_finished_run(str(tmp_path), 10, "a_flag")
     run = Run()
     run.advance(10)
     keeper_of(run).save(10)
-    starting.refuse_finished_run(str(tmp_path), 11, "a_flag")
+    run_start.refuse_finished_run(str(tmp_path), 11, "a_flag")
     message = f"--output_dir={tmp_path} is at step 10 and --a_flag ends .* 10"
     with pytest.raises(UserError, match=message):
-        starting.refuse_finished_run(str(tmp_path), 10, "a_flag")
+        run_start.refuse_finished_run(str(tmp_path), 10, "a_flag")
 
 
 def weight(run):
@@ -61,7 +61,7 @@ def test_weights_come_from_output_dir_first(keeper_of, tmp_path, caplog):
     saved = keeper_of(run).save(2)
     resumed = Run()
     with caplog.at_level("INFO", "absl"):
-        latest = starting.initialize(
+        latest = run_start.initialize(
             resumed.model, keeper_of(resumed), "not/read"
         )
     assert latest == saved
@@ -82,7 +82,7 @@ def test_weights_come_from_init_checkpoint_second(
     started = Run()
     with caplog.at_level("INFO", "absl"):
         assert (
-            starting.initialize(started.model, keeper_of(started), saved)
+            run_start.initialize(started.model, keeper_of(started), saved)
             is None
         )
     assert weight(started) == weight(run)
@@ -92,14 +92,14 @@ def test_weights_come_from_init_checkpoint_second(
 
 def test_weights_come_from_chance_last(keeper_of, caplog):
     run = Run()
-    assert starting.initialize(run.model, keeper_of(run), None) is None
+    assert run_start.initialize(run.model, keeper_of(run), None) is None
     assert weight(run) == 3.0
     assert "Weights: random" in caplog.text
 
 
 def test_a_seed_repeats_and_no_seed_does_not():
     def draw(seed):
-        used = starting.seed_everything(seed)
+        used = run_start.seed_everything(seed)
         return used, tf.random.normal([5]).numpy().tolist()
 
     assert draw(11) == draw(11)
@@ -114,13 +114,13 @@ CONFIG = BertConfig(vocab_size=61)
 def folder(keeper_of, tmp_path):
     """A folder with a checkpoint of CONFIG, as far as files tell."""
     keeper_of(Run()).save(4)
-    (tmp_path / starting.CONFIG_FILE).write_text(CONFIG.to_json_string())
+    (tmp_path / run_start.CONFIG_FILE).write_text(CONFIG.to_json_string())
     return str(tmp_path)
 
 
 def test_the_same_model_goes_on_with_another_dropout(folder):
-    starting.refuse_other_model(folder, CONFIG)
-    starting.refuse_other_model(
+    run_start.refuse_other_model(folder, CONFIG)
+    run_start.refuse_other_model(
         folder, dataclasses.replace(CONFIG, hidden_dropout_prob=0.0)
     )
 
@@ -135,12 +135,12 @@ def test_the_same_model_goes_on_with_another_dropout(folder):
 def test_another_model_of_the_same_shapes_is_refused(folder, changes, message):
     other = dataclasses.replace(CONFIG, **changes)
     with pytest.raises(UserError, match=message):
-        starting.refuse_other_model(folder, other)
+        run_start.refuse_other_model(folder, other)
 
 
 def test_a_folder_without_checkpoint_or_config_takes_any_model(
     tmp_path, keeper_of
 ):
-    starting.refuse_other_model(str(tmp_path), CONFIG)
+    run_start.refuse_other_model(str(tmp_path), CONFIG)
     keeper_of(Run()).save(4)
-    starting.refuse_other_model(str(tmp_path), CONFIG)
+    run_start.refuse_other_model(str(tmp_path), CONFIG)

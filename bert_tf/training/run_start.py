@@ -16,14 +16,7 @@ from bert_tf.weights.model_folder import CONFIG_FILE
 
 
 def seed_everything(seed):
-    """Seeds weights, dropout and data.
-
-    Args:
-      seed: int, or None for one drawn anew.
-
-    Returns:
-      int, the seed used.
-    """
+    """Seeds weights, dropout and data; returns the seed, drawn here if None."""
     if seed is None:
         seed = random.SystemRandom().randrange(2**31)
     tf_keras.utils.set_random_seed(seed)
@@ -31,15 +24,9 @@ def seed_everything(seed):
 
 
 def refuse_finished_run(output_dir, num_train_steps, length_flag):
-    """Checks, before anything is built, that there is a step left to train.
+    """Refuses, before anything is built, a run with no step left to train.
 
-    Args:
-      output_dir: str, the folder with the run's checkpoints, if any.
-      num_train_steps: int.
-      length_flag: str, the flag that makes a run longer, for the message.
-
-    Raises:
-      UserError: there is none.
+    `length_flag` (str) is the one that makes a run longer, for the message.
     """
     latest = latest_checkpoint(output_dir)
     step = CheckpointReader(latest).global_step() if latest else 0

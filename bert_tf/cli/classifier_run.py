@@ -1,4 +1,4 @@
-"""The files of a classifier: records in, results and predictions out.
+"""The work of run_classifier.py: records in, results and predictions out.
 
 B batch, L outputs (labels; 1 for a regression)
 """
@@ -8,67 +8,87 @@ import os
 
 from absl import logging
 
+from bert_tf.cli.fine_tuning import FineTuningRun
 from bert_tf.storage.results import write_results
 from bert_tf.tasks import predictions, registry
-from bert_tf.tasks.examples import PaddingInputExample, row_ids, without_labels
+from bert_tf.tasks.examples import (
+    PaddingInputExample,
+    row_ids,
+    without_labels,
+)
 from bert_tf.tasks.labels import write_labels
 from bert_tf.tasks.records import fingerprint, record_files
 from bert_tf.tasks.records.converter import Conversion
 from bert_tf.tasks.task_file import write_task
-from bert_tf.training import classification
-from bert_tf.training.best_weights import BEST_FOLDER
-from bert_tf.weights import model_folder
+from bert_tf.training.classification import ClassifierJob
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class ClassifierFiles:
-    """Does a job on sets of examples, in its output folder.
+class ClassifierRun(FineTuningRun):
+    """Trains, evaluates and predicts on sets of examples.
 
     Its sets are pairs of a registry.ExampleSet and a list of InputExample. The
     names of files, and the keys of results, are those of 2018; a second set,
     such as MNLI's mismatched one, has its suffix after them.
 
-    `job`: classification.Job. `task`: registry.Task. `conversion`:
-    converter.Conversion. `fills_batches`: bool, whether the last batch is
-    filled up with padding, as a TPU wants it. `num_processes`: int or None, of
-    conversion.
+    `fills_batches`: bool, whether the last batch is filled up with padding, as
+    a TPU wants it. `num_processes`: int or None, of conversion.
 
     Raises:
       UserError: (by every method) examples, records or checkpoints that do not
         fit, or files that cannot be written.
     """
 
-    job: classification.Job
+    job: ClassifierJob
     task: registry.Task
     conversion: Conversion
     fills_batches: bool = False
     num_processes: int | None = None
 
-    def train(self, examples, settings, schedule, *, watch=None):
-        """Trains on a list of InputExample; for the rest see `job.Job.train`.
+    @classmethod
+    def from_flags(cls, flags, inputs):
+        """Returns the run that flags and classifier_inputs.Inputs mean."""
+        job = ClassifierJob.from_flags(
+            flags,
+            config=inputs.config,
+            labels=inputs.conversion.labels,
+            record_features=inputs.conversion.features(),
+            init_checkpoint=inputs.init_checkpoint,
+        )
+        job.check_head(to_train=flags.do_train)
+        return cls(
+            job=job,
+            task=inputs.task,
+            conversion=inputs.conversion,
+            fills_batches=flags.use_tpu,
+            num_processes=flags.conversion_processes,
+        )
 
-        What evaluation and prediction need beside the weights is left with
-        them: labels, vocabulary and letter case.
-        """
-        # What is refused leaves the folder as it is.
-        self.job.check_run(settings, schedule)
-        path = self._records(examples, "train")
-        self._write_companions(self.job.output_dir)
-        if watch:
-            best = os.path.join(self.job.output_dir, BEST_FOLDER)
-            self._write_companions(best)
-        self.job.train(self.job.records(path), settings, schedule, watch=watch)
+    @property
+    def best_by(self):
+        """See FineTuningRun."""
+        return self.task.measure
 
-    def _write_companions(self, folder):
-        os.makedirs(folder, exist_ok=True)
+    def training_records(self, examples):
+        """See FineTuningRun."""
+        return self.job.records(self._records(examples, "train"))
+
+    def write_companions(self, folder):
+        """See FineTuningRun. Labels and the task's name go there as well."""
+        super().write_companions(folder)
         write_labels(folder, self.conversion.labels)
         write_task(folder, self.task)
-        model_folder.write_vocabulary(
-            folder,
-            self.conversion.vocab_file,
-            self.conversion.do_lower_case,
-            self.conversion.max_seq_length,
+
+    def digest(self, inputs):
+        """See FineTuningRun."""
+        return fingerprint.digest(
+            (examples for _, examples in inputs.dev), self.conversion
         )
+
+    def new_evaluation(self, flags, inputs):
+        """See FineTuningRun."""
+        paths = self._prepare(inputs.dev, flags.eval_batch_size)
+        return lambda: self._measure(paths, flags.eval_batch_size)
 
     def _records(self, examples, name):
         """Makes output_dir/<name>.tf_record; returns its path."""
@@ -81,18 +101,6 @@ class ClassifierFiles:
     def _filled(self, examples, batch_size):
         missing = -len(examples) % batch_size if self.fills_batches else 0
         return [*examples, *(PaddingInputExample() for _ in range(missing))]
-
-    def measure(self, sets, batch_size):
-        """Evaluates on some sets.
-
-        Args:
-          sets: list of pairs, see the class.
-          batch_size: int, B.
-
-        Returns:
-          dict: see `classification.Job.evaluate`.
-        """
-        return self._measure(self._prepare(sets, batch_size), batch_size)
 
     def _prepare(self, sets, batch_size):
         """Makes the records of sets to evaluate on; returns suffix -> path."""
@@ -112,11 +120,22 @@ class ClassifierFiles:
                 results[f"{key}{own}"] = value
         return results
 
+    def measure(self, sets, batch_size):
+        """Evaluates on some sets.
+
+        Args:
+          sets: list of pairs, see the class.
+          batch_size: int, B.
+
+        Returns:
+          dict: see `ClassifierJob.evaluate`.
+        """
+        return self._measure(self._prepare(sets, batch_size), batch_size)
+
     def evaluate(self, sets, batch_size):
         """Writes eval_results.txt; see `measure`."""
-        results = self.measure(sets, batch_size)
         path = os.path.join(self.job.output_dir, "eval_results.txt")
-        write_results(path, results)
+        write_results(path, self.measure(sets, batch_size))
 
     def predict(self, sets, batch_size, *, with_labels, submission):
         """Writes test_results.tsv and, if wanted, more readable files.
@@ -156,27 +175,21 @@ class ClassifierFiles:
                 predictions.write_submission(written[-1], values, labels)
             logging.info("Wrote %s.", ", ".join(written))
 
-    def digest(self, sets):
-        """Returns the str that tells these sets, as they are read, from others.
+    def export(self, flags):
+        """Writes a SavedModel, as the flags say."""
+        from bert_tf.serving import export
+        from bert_tf.serving.classifier import Classifier
 
-        Args:
-          sets: list of pairs, see the class.
-        """
-        return fingerprint.digest(
-            (examples for _, examples in sets), self.conversion
+        is_pair = self.task.is_pair
+        if self.task.name == registry.OWN_TABLE:
+            is_pair = bool(flags.text_b_column)
+        served = Classifier(
+            export.trained_model(self.job),
+            self.job.config,
+            labels=self.conversion.labels,
+            is_pair=is_pair,
+            vocab_file=self.conversion.vocab_file,
+            do_lower_case=self.conversion.do_lower_case,
+            max_seq_length=self.conversion.max_seq_length,
         )
-
-    def watch(self, best, sets, batch_size):
-        """Returns the function that training calls to keep the best weights.
-
-        The records are made here, once.
-
-        Args:
-          best: best_weights.BestKeeper.
-          sets: list of pairs to evaluate on.
-          batch_size: int, B.
-        """
-        paths = self._prepare(sets, batch_size)
-        return lambda step: best.watch(
-            step, self.job, lambda: self._measure(paths, batch_size)
-        )
+        export.export(served, flags.export_dir, verify=flags.verify_export)
