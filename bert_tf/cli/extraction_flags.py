@@ -124,7 +124,7 @@ def require_other(path, inputs):
       UserError: it would; `inputs` is a dict, flag -> path.
     """
     for flag, other in inputs.items():
-        # What this makes of a remote path is no path, but always the same.
+        # realpath makes no path of a remote one, but always the same str.
         if os.path.realpath(path) == os.path.realpath(other):
             raise UserError(
                 f"--output_file={path} is --{flag} as well, which it would "

@@ -58,7 +58,7 @@ class InstanceOptions:
 
     def _require(self, flag, *, least, most=None):
         value = getattr(self, flag)
-        # So put that NaN is refused too.
+        # NaN fails these comparisons, and so is refused too.
         if value >= least and (most is None or value <= most):
             return
         rule = (
@@ -220,7 +220,7 @@ def prepare_output_files(output_files, paths_read):
         and no plain file; or a folder that cannot be made or written.
     """
     paths = (output_files or "").split(",")
-    # What realpath makes of a remote path is no path, but always the same.
+    # realpath makes no path of a remote one, but always the same str.
     taken = {os.path.realpath(path): "an input file" for path in paths_read}
     for path in paths:
         where = f"--output_file={output_files!r}: {path!r}"

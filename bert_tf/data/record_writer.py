@@ -19,10 +19,11 @@ from bert_tf.errors import UserError
 from bert_tf.storage import files
 from bert_tf.storage.heartbeat import Heartbeat
 
-# tf.train.Example as protocol buffers put it on the wire. There a map is a
-# list of entries; as a list it keeps their order, so that the same values
-# always give the same bytes. A message within another one is there so many
-# bytes, and what is made apart is put in as such.
+# tf.train.Example as protocol buffers put it on the wire. A map is there a list
+# of entries. Declared as a list, it keeps their order, so that the same values
+# always give the same bytes. A message inside another one is there its length
+# and its bytes. So a Feature takes its list as bytes, and any of the three list
+# messages can make them.
 _MESSAGES = """
 name: "record.proto"
 syntax: "proto3"
@@ -58,8 +59,8 @@ message_type {
 }
 """
 
-# Their numbers are 0 and 1. An int64 below 128 is one byte on the wire, so
-# that bytes are written as they are, ten times as fast as a list of numbers.
+# Their numbers are 0 and 1. A number below 128 is one byte on the wire, so a
+# list of them is written as bytes, many times faster than number by number.
 _SMALL = ("input_mask", "segment_ids")
 
 

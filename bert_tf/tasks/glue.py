@@ -76,7 +76,7 @@ class ColaProcessor(GlueProcessor):
     Source: `ColaProcessor` in run_classifier.py (2018).
     """
 
-    # No other task lacks a header; here only the test file has one.
+    # Only its test file has a header. All files of the other tasks have one.
     labelled = Layout(Column(3), label=Column(1), has_header=False)
     unlabelled = Layout(Column(1, ("sentence",)))
 

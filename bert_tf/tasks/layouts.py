@@ -8,7 +8,7 @@ from bert_tf.tasks.examples import InputExample
 
 _logger = logging.getLogger("absl")
 
-# More short rows than this share are no slip in a published file.
+# Published files have fewer short rows than this share; more are a mistake.
 _MOST_SHORT_ROWS = 0.01
 
 # What GLUE's files call the rows' numbers.

@@ -11,7 +11,7 @@ import unicodedata
 from bert_tf.storage import files
 from bert_tf.tasks.examples import PaddingInputExample
 
-# To be raised when the same input gives other records than before.
+# Raise this when the same input gives other records than before.
 _FORMAT = 1
 
 # How the log names a part that has changed.
