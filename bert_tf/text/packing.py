@@ -15,8 +15,6 @@ SPECIAL_TOKENS = ("[UNK]", "[CLS]", "[SEP]")
 # [CLS] A [SEP] B [SEP] with nothing left of A and B.
 _LEAST_LENGTH = 3
 
-_PIECES_LOGGED = 100
-
 
 def truncated_lengths(length_a, length_b, most):
     """Tells how much of a pair is kept: the longer loses a piece at a time.
@@ -103,6 +101,9 @@ def require_room(max_seq_length):
             f"--max_seq_length={max_seq_length} leaves no room for text beside "
             f"[CLS] and two [SEP]; the minimum is {_LEAST_LENGTH}."
         )
+
+
+_PIECES_LOGGED = 100
 
 
 def log_pieces(name, pieces):
