@@ -9,6 +9,7 @@ import types
 import tensorflow as tf
 
 from bert_tf import features
+from bert_tf.data.record_writer import ExampleSerializer
 from bert_tf.features import INPUT_KEYS
 from bert_tf.serving.exportable import SAMPLE_TEXTS, Exportable, any_size
 from bert_tf.storage import files
@@ -162,8 +163,15 @@ class Served(Exportable):
 
     def _records(self, inputs):
         """Returns dict of INPUT_KEYS to int32 [B, S] as a list of B records."""
-        serializer = features.ExampleSerializer(self._record_features)
-        rows = zip(*(inputs[name].numpy() for name in INPUT_KEYS))
+        serializer = ExampleSerializer(self._record_features)
+        rows = zip(*(inputs[name].numpy().tolist() for name in INPUT_KEYS))
         return [
-            serializer.serialize(dict(zip(INPUT_KEYS, row))) for row in rows
+            serializer.serialize(
+                {
+                    "input_ids": input_ids,
+                    "input_mask": bytes(input_mask),
+                    "segment_ids": bytes(segment_ids),
+                }
+            )
+            for input_ids, input_mask, segment_ids in rows
         ]

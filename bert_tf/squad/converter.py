@@ -6,7 +6,8 @@ S max_seq_length
 import dataclasses
 import itertools
 
-from bert_tf.data import encoding, record_file
+from bert_tf.data import record_writer
+from bert_tf.features import squad_features
 from bert_tf.squad import windows
 from bert_tf.squad.windows import Question, Window
 from bert_tf.text.packing import new_tokenizer
@@ -19,10 +20,8 @@ FIRST_UNIQUE_ID = 1_000_000_000
 class Conversion:
     """What questions become: all that records depend on but the questions.
 
-    `vocab_file`: str. `do_lower_case`: bool. The rest are flags, int.
-
-    Raises:
-      UserError: a length leaves no room.
+    `vocab_file`: str. `do_lower_case`: bool. The rest are flags, int; they are
+    refused if a length leaves no room.
     """
 
     vocab_file: str
@@ -37,11 +36,7 @@ class Conversion:
         )
 
     def new_converter(self):
-        """Returns a Converter.
-
-        Raises:
-          UserError: the vocabulary cannot be read, or lacks a special token.
-        """
+        """Returns a Converter; refuses a vocabulary that cannot be used."""
         return Converter(
             self, new_tokenizer(self.vocab_file, self.do_lower_case)
         )
@@ -51,12 +46,7 @@ class Converter:
     """Cuts questions up and makes records of them."""
 
     def __init__(self, conversion, tokenizer):
-        """Stores its arguments.
-
-        Args:
-          conversion: Conversion.
-          tokenizer: tokenization.FullTokenizer.
-        """
+        """Stores a Conversion and a tokenization.FullTokenizer."""
         self._conversion = conversion
         self._tokenizer = tokenizer
         self._contexts = windows.ContextTokenizer(tokenizer)
@@ -65,14 +55,9 @@ class Converter:
         )
 
     def questions(self, examples):
-        """Cuts up one example after the other.
+        """Yields the windows.Question of each SquadExample.
 
-        Args:
-          examples: iterable of SquadExample. Those of one context, if they
-            follow each other, share its pieces.
-
-        Yields:
-          windows.Question.
+        Examples of one context that follow each other share its pieces.
         """
         context, tokenized = None, None
         for example in examples:
@@ -96,30 +81,20 @@ class Converter:
         )
 
     def prediction_records(self, examples):
-        """Makes the records to predict from.
-
-        Args:
-          examples: iterable of SquadExample.
-
-        Yields:
-          list of bytes, the records of one example's windows.
-        """
+        """Yields the records (list of bytes) of each SquadExample's windows."""
+        serializer = self._serializer(is_training=False)
         unique_ids = itertools.count(FIRST_UNIQUE_ID)
         for question in self.questions(examples):
             yield [
-                self._record(question, window, next(unique_ids), ())
+                serializer.serialize(
+                    self._values(question, window, next(unique_ids))
+                )
                 for window in question.windows
             ]
 
     def training_records(self, examples):
-        """Makes the records to train on.
-
-        Args:
-          examples: iterable of SquadExample with answers.
-
-        Yields:
-          list of bytes, as from `prediction_records`.
-        """
+        """Does so for examples with answers, which the records have too."""
+        serializer = self._serializer(is_training=True)
         unique_ids = itertools.count(FIRST_UNIQUE_ID)
         for example, question in zip(examples, self.questions(examples)):
             first, last = self._answer_span(example, question.tokenized)
@@ -129,14 +104,13 @@ class Converter:
                 start, end = windows.answer_positions(
                     window, is_impossible, first, last
                 )
-                entries = (
-                    encoding.number_entry("start_positions", start),
-                    encoding.number_entry("end_positions", end),
-                    encoding.number_entry("is_impossible", is_impossible),
-                )
-                records.append(
-                    self._record(question, window, next(unique_ids), entries)
-                )
+                values = {
+                    **self._values(question, window, next(unique_ids)),
+                    "start_positions": [start],
+                    "end_positions": [end],
+                    "is_impossible": [int(is_impossible)],
+                }
+                records.append(serializer.serialize(values))
             yield records
 
     def _answer_span(self, example, tokenized):
@@ -151,7 +125,13 @@ class Converter:
             self._tokenizer.tokenize(example.orig_answer_text),
         )
 
-    def _record(self, question, window, unique_id, entries):
+    def _serializer(self, *, is_training):
+        length = self._conversion.max_seq_length
+        return record_writer.ExampleSerializer(
+            squad_features(length, is_training=is_training)
+        )
+
+    def _values(self, question, window, unique_id):
         start, end = window.start, window.start + window.length
         input_ids = [
             self._cls,
@@ -160,27 +140,15 @@ class Converter:
             *question.tokenized.ids[start:end],
             self._sep,
         ]
-        return encoding.encode_example(
-            (
-                encoding.number_entry("unique_ids", unique_id),
-                *encoding.text_entries(
-                    input_ids, window.offset, self._conversion.max_seq_length
-                ),
-                *entries,
-            )
-        )
+        length = self._conversion.max_seq_length
+        text = record_writer.text_values(input_ids, window.offset, length)
+        return {"unique_ids": [unique_id], **text}
 
     def padding_record(self):
-        """Returns the record (bytes) that fills up a batch; it has no pieces.
-
-        Its unique id is 0.
-        """
-        return encoding.encode_example(
-            (
-                encoding.number_entry("unique_ids", 0),
-                *encoding.text_entries([], 0, self._conversion.max_seq_length),
-            )
-        )
+        """Returns the record (bytes), without pieces, that fills up a batch."""
+        text = record_writer.text_values([], 0, self._conversion.max_seq_length)
+        serializer = self._serializer(is_training=False)
+        return serializer.serialize({"unique_ids": [0], **text})
 
 
 def write_records(path, records_of_questions, *, padding=None, batch_size=1):
@@ -195,9 +163,6 @@ def write_records(path, records_of_questions, *, padding=None, batch_size=1):
     Returns:
       int, how many were written without padding.
 
-    Raises:
-      UserError: the file cannot be written.
-
     Source: `FeatureWriter` in run_squad.py (2018).
     """
     num_records = 0
@@ -210,5 +175,5 @@ def write_records(path, records_of_questions, *, padding=None, batch_size=1):
         if padding is not None:
             yield [padding] * (-num_records % batch_size)
 
-    record_file.write(path, batches())
+    record_writer.write(path, batches())
     return num_records

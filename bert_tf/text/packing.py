@@ -3,6 +3,8 @@
 S max_seq_length
 """
 
+import logging
+
 from bert_tf.errors import UserError
 from bert_tf.text.tokenization import FullTokenizer
 from bert_tf.text.vocabulary import require_special_tokens
@@ -80,3 +82,19 @@ def require_room(max_seq_length):
             f"--max_seq_length={max_seq_length} leaves no room for text beside "
             "[CLS] and two [SEP]; the minimum is 3."
         )
+
+
+_PIECES_LOGGED = 100
+
+
+def log_pieces(name, pieces):
+    """Writes the pieces (list of str) of an example (str) to the log.
+
+    They show at a glance whether columns, letter case and vocabulary are right.
+    """
+    logging.getLogger("absl").info(
+        "Example %s: %s%s",
+        name,
+        " ".join(pieces[:_PIECES_LOGGED]),
+        " ..." if len(pieces) > _PIECES_LOGGED else "",
+    )
