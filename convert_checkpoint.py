@@ -11,8 +11,6 @@ wrote (its newest checkpoint), a Hugging Face folder, or a checkpoint in one:
 its prefix, or model.safetensors. Every bit of the weights is kept.
 """
 
-import os
-
 from absl import flags, logging
 
 from bert_tf.checkpoints import variable_table
@@ -85,9 +83,6 @@ def check_flags():
 
     Returns:
       str, the weights' prefix or file.
-
-    Raises:
-      UserError: names the flag.
     """
     if FLAGS.describe == bool(FLAGS.output):
         raise UserError("Give --output=FOLDER, or --describe and no --output.")
@@ -113,6 +108,15 @@ def open_weights(path):
     return loading.open_checkpoint(path, "input")
 
 
+def find_vocabulary(path, config, config_file):
+    vocab_file = model_folder.find_vocabulary(FLAGS.vocab_file, path)
+    if config is not None and vocab_file:
+        model_choice.check_vocabulary_size(
+            vocabulary.load_vocab(vocab_file), vocab_file, config, config_file
+        )
+    return vocab_file
+
+
 def main():
     path = check_flags()
     config, config_file = model_folder.find_config(FLAGS.bert_config_file, path)
@@ -122,11 +126,7 @@ def main():
         return
     if config is not None:
         variable_table.require_config(reader, config, config_file)
-    vocab_file = model_folder.find_vocabulary(FLAGS.vocab_file, path)
-    if config is not None and vocab_file:
-        model_choice.check_vocabulary_size(
-            vocabulary.load_vocab(vocab_file), vocab_file, config, config_file
-        )
+    vocab_file = find_vocabulary(path, config, config_file)
     if isinstance(reader, HuggingFaceReader):
         reader.log_left_out()
     from bert_tf.weights import conversion
@@ -148,7 +148,7 @@ def main():
             "No vocab.txt lies beside the weights, so none is written: a model "
             "needs it for texts. --vocab_file gives one."
         )
-    written = ", ".join(sorted(os.listdir(FLAGS.output)))
+    written = ", ".join(files.list_folder(FLAGS.output))
     logging.info("Written to %s: %s.", FLAGS.output, written)
 
 

@@ -102,25 +102,14 @@ def main():
     for path in input_files:
         logging.info("  %s", path)
     texts = documents.read_documents(input_files, tokenizer)
-    logging.info(
-        "Read %s documents of %s sentences, %s pieces. Going through them %d "
-        "times.",
-        f"{len(texts):,}",
-        f"{texts.num_sentences:,}",
-        f"{len(texts.pieces):,}",
-        options.dupe_factor,
-    )
     made = pretraining_data.create_instances(
         texts, piece_ids, options, random.Random(FLAGS.random_seed)
     )
-    logging.info("Made %s.", instances.summarize(made))
     logging.info(
         "The first, with (masked>shown): %s",
         instances.spell(made[0], tokenizer.inv_vocab),
     )
-    counts = pretraining_data.write_instances(made, output_files)
-    for path, count in zip(output_files, counts):
-        logging.info("Wrote %s instances to %s", f"{count:,}", path)
+    pretraining_data.write_instances(made, output_files)
 
 
 if __name__ == "__main__":

@@ -75,28 +75,10 @@ common_flags.define_tpu()
 flags.mark_flags_as_required(["input_file", "output_file", "init_checkpoint"])
 
 
-def load_extractor(model, layers):
-    # Here and not above: TensorFlow takes seconds to import, and a wrong flag
-    # should be told at once.
-    from bert_tf.extraction import encoder_vectors
-    from bert_tf.training import distribution
-
-    address = distribution.TpuAddress.from_flags(FLAGS.flag_values_dict())
-    extractor = encoder_vectors.Extractor(
-        model.config,
-        layers,
-        pooling=FLAGS.pooling,
-        strategy=distribution.build_strategy(address),
-        fixed_length=FLAGS.max_seq_length if FLAGS.use_tpu else None,
-        use_one_hot_embeddings=FLAGS.use_tpu or FLAGS.use_one_hot_embeddings,
-    )
-    extractor.load(model.checkpoint)
-    return extractor
-
-
 def main():
+    values = FLAGS.flag_values_dict()
     model, layers = extraction_flags.check(
-        FLAGS.flag_values_dict(), is_case_given=FLAGS["do_lower_case"].present
+        values, is_case_given=FLAGS["do_lower_case"].present
     )
     tokenizer = packing.new_tokenizer(model.vocab_file, model.do_lower_case)
     path = FLAGS.output_file
@@ -106,7 +88,7 @@ def main():
         FLAGS.max_seq_length,
         folder=packed_lines.local_folder(path),
     ) as lines:
-        extractor = load_extractor(model, layers)
+        extractor = extraction_flags.load_extractor(model, layers, values)
         with vector_files.writing(
             path,
             FLAGS.output_format,

@@ -37,6 +37,8 @@ setup(
         "tensorflow-hub",
         # tensorflow-hub asks it for pkg_resources, which later ones lack.
         "setuptools>=68,<81",
+        # Records, written without TensorFlow, which brings it anyway.
+        "protobuf>=5.28",
         # The progress bar, and the metrics of tasks; tf-models-official brings
         # them anyway.
         "tqdm",

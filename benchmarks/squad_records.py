@@ -21,7 +21,7 @@ import time
 
 import tensorflow as tf
 
-from bert_tf.features import squad_features
+from bert_tf.features import parse_spec, squad_features
 from bert_tf.squad import converter, examples
 from bert_tf.text.tokenization import BasicTokenizer, WordpieceTokenizer
 from bert_tf.text.vocabulary import load_vocab
@@ -117,7 +117,7 @@ def _seconds(make, found, path):
 def _require_same(paths, max_seq_length):
     """Ends the program if records differ, whatever the order of entries."""
     features = squad_features(max_seq_length, is_training=False)
-    spec = {f.name: tf.io.FixedLenFeature(f.shape, f.dtype) for f in features}
+    spec = parse_spec(features)
     datasets = (tf.data.TFRecordDataset(path).batch(512) for path in paths)
     for pair in zip(*datasets, strict=True):
         one, other = (tf.io.parse_example(batch, spec) for batch in pair)

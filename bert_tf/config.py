@@ -6,6 +6,7 @@ import logging
 
 from bert_tf.errors import UserError
 from bert_tf.storage.files import read_text
+from bert_tf.storage.json_files import to_text
 
 # "gelu" is 2018's, with tanh; "gelu_erf", the exact form, is what Hugging Face
 # calls "gelu".
@@ -53,20 +54,14 @@ class BertConfig:
     layer_norm_eps: float = 1e-12  # 2018 had no other
 
     def __post_init__(self):
-        for name in (
-            "vocab_size",
-            "hidden_size",
-            "num_hidden_layers",
-            "num_attention_heads",
-            "intermediate_size",
-            "max_position_embeddings",
-            "type_vocab_size",
-        ):
-            _require_positive_int(name, getattr(self, name))
-        for name in ("hidden_dropout_prob", "attention_probs_dropout_prob"):
-            _require_number(name, getattr(self, name), below=1.0)
-        for name in ("initializer_range", "layer_norm_eps"):
-            _require_number(name, getattr(self, name))
+        for field in dataclasses.fields(self):
+            name, value = field.name, getattr(self, field.name)
+            if field.type is int:
+                _require_positive_int(name, value)
+            elif name.endswith("_dropout_prob"):
+                _require_number(name, value, below=1.0)
+            elif field.type is float:
+                _require_number(name, value)
         if self.hidden_size % self.num_attention_heads:
             raise UserError(
                 f"`hidden_size` ({self.hidden_size}) is not a multiple of "
@@ -141,7 +136,19 @@ class BertConfig:
         values = self.to_dict()
         if self.layer_norm_eps == BertConfig.layer_norm_eps:
             del values["layer_norm_eps"]
-        return json.dumps(values, indent=2, sort_keys=True) + "\n"
+        return to_text(values)
+
+    def differences(self, other):
+        """Lists (str) where another BertConfig is of another model.
+
+        Dropout does not count: it may change from run to run.
+        """
+        here, there = self.to_dict(), other.to_dict()
+        return [
+            f"{key} {here[key]!r} (there {there[key]!r})"
+            for key in here
+            if here[key] != there[key] and not key.endswith("_dropout_prob")
+        ]
 
 
 def _require_positive_int(name, value):
@@ -154,7 +161,6 @@ def _require_positive_int(name, value):
 def _require_number(name, value, below=float("inf")):
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not is_number or not 0.0 <= value < below:
-        rule = "finite and at least 0" + (
-            "" if below == float("inf") else f", below {below}"
-        )
+        rule = "finite and at least 0"
+        rule += f", below {below}" if below < float("inf") else ""
         raise UserError(f"`{name}` is {value!r}; it must be a number, {rule}.")

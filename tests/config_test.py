@@ -108,3 +108,13 @@ def test_a_byte_order_mark_does_no_harm(tmp_path):
     path = tmp_path / "bert_config.json"
     path.write_text("\ufeff" + json.dumps({"vocab_size": 61}))
     assert BertConfig.from_json_file(str(path)).vocab_size == 61
+
+
+def test_differences_are_listed_but_for_dropout():
+    config = BertConfig(vocab_size=61, hidden_dropout_prob=0.0)
+    assert config.differences(BertConfig(vocab_size=61)) == []
+    other = BertConfig(vocab_size=62, hidden_act="relu")
+    assert config.differences(other) == [
+        "vocab_size 61 (there 62)",
+        "hidden_act 'gelu' (there 'relu')",
+    ]

@@ -25,12 +25,11 @@ MAY_IMPORT = {
     "data": "errors storage features text",
     "model": "errors config features",
     "weights": "errors storage config text checkpoints formats model",
-    "tasks": "errors storage features text data weights",
+    "tasks": "errors storage features text data",
     "squad": "errors storage features text data",
     "training": "errors storage config features data checkpoints model weights "
     "tasks",
-    "extraction": "errors storage features text data model weights tasks "
-    "training",
+    "extraction": "errors storage features text data model weights training",
     "serving": "errors storage config features text formats data model weights "
     "tasks squad extraction",
     "cli": "errors storage config features text formats data model weights "
@@ -47,7 +46,6 @@ PACKAGES = sorted(path.parent for path in LIBRARY.rglob("*/__init__.py"))
 # Where TensorFlow may be imported at the top of a file; all else answers
 # before it is there, and imports it within a function.
 USES_TENSORFLOW = {
-    "features": {"features"},
     "text": {"graph_characters", "graph_packing", "graph_tokenizer"},
     "squad": {"graph_answers", "graph_spans", "graph_windows"},
     "data": {"input_pipeline"},

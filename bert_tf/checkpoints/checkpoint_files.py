@@ -32,15 +32,11 @@ _STATE_ENTRY = re.compile(
 
 
 def resolve_checkpoint(path, flag="init_checkpoint"):
-    """Finds the checkpoint that a flag's value means.
+    """Finds the checkpoint that a flag's value means; returns its prefix (str).
 
-    Args:
-      path: str or os.PathLike: a prefix; one of the checkpoint's files; or a
-        folder whose state file names its latest checkpoint.
-      flag: str, the flag's name without dashes, for the messages.
-
-    Returns:
-      str, the prefix.
+    `path` (str or os.PathLike) is a prefix; one of the checkpoint's files; or a
+    folder whose state file names its latest checkpoint. Messages name `flag`
+    (str, without dashes).
 
     Raises:
       UserError: there is no such checkpoint, or one of its files is missing or
@@ -74,32 +70,30 @@ def resolve_checkpoint(path, flag="init_checkpoint"):
 
 
 def _check_files(prefix, flag):
-    if not files.is_remote(prefix) and set(prefix) & set("*?["):
+    # Remote files are not listed for this: reading them will tell.
+    if files.is_remote(prefix):
+        return
+    if set(prefix) & set("*?["):
         raise UserError(
             f"--{flag}: TensorFlow takes {prefix} for a pattern, because of "
             "*, ? or [ in it. Give the folder another name."
         )
-    # Remote files are not listed for this: reading them will tell.
-    if files.is_remote(prefix):
-        return
     folder, name = os.path.split(prefix)
     present = {
         entry[len(name) :]
-        for entry in _entries(folder)
+        for entry in files.list_folder(folder)
         if entry.startswith(name)
     }
-    totals = {
-        match[2] for match in map(_DATA_SUFFIX.fullmatch, present) if match
-    }
-    complete = [
-        total
-        for total in totals
-        if all(
+    # Of each number of data files there may be: are all there?
+    totals = {m[2] for m in map(_DATA_SUFFIX.fullmatch, present) if m}
+    is_complete = any(
+        all(
             f".data-{part:05d}-of-{total}" in present
             for part in range(int(total))
         )
-    ]
-    if not complete:
+        for total in totals
+    )
+    if not is_complete:
         raise UserError(
             f"--{flag}: the checkpoint {prefix} is incomplete: beside its "
             ".index file there must be all its .data-?????-of-????? files. "
@@ -112,44 +106,34 @@ def _check_files(prefix, flag):
         )
 
 
-def _entries(folder):
-    """Lists a local folder (str; "" is the current one)."""
-    try:
-        return os.listdir(folder or ".")
-    except OSError as error:
-        raise UserError(
-            f"The folder {folder!r} cannot be listed: {error.strerror}. A "
-            "checkpoint is several files, which are looked for in it."
-        ) from error
-
-
 def _present(folder):
     """Says, for a message, which checkpoints a local folder has."""
     folder = folder or "."
     if files.is_remote(folder) or not os.path.isdir(folder):
         return ""
-    prefixes = sorted(
+    prefixes = prefixes_among(files.list_folder(folder))
+    return f"Checkpoints in {folder}: {', '.join(prefixes) or 'none'}."
+
+
+def prefixes_among(entries):
+    """Lists the prefixes (str) of the checkpoints among a folder's entries."""
+    return sorted(
         entry.removesuffix(".index")
-        for entry in _entries(folder)
+        for entry in entries
         if entry.endswith(".index") and not entry.startswith(".")
     )
-    return f"Checkpoints in {folder}: {', '.join(prefixes) or 'none'}."
 
 
 def latest_checkpoint(folder):
     """Returns the prefix that a folder's state file calls the latest.
 
-    Args:
-      folder: str.
-
-    Returns:
-      str, or None if there is no state file.
+    None if there is no state file.
 
     Raises:
-      UserError: the state file cannot be understood, or the files of the
-        checkpoint it names are not there, or there are checkpoints of a run
-        but no state file. (`tf.train.latest_checkpoint` then gives None, and a
-        run would begin again from nothing.)
+      UserError: the state file cannot be understood; the checkpoint that it
+        names is not there; or a run's checkpoints are there without a state
+        file. (`tf.train.latest_checkpoint` then gives None, and a run would
+        begin again from nothing.)
     """
     prefixes = read_state(folder)
     if not prefixes:
@@ -170,14 +154,12 @@ def _refuse_unnamed_checkpoints(folder):
         return
     # A run that was stopped while it wrote its first, at step 0, has lost
     # nothing.
-    found = sorted(
-        (
-            entry
-            for entry in _entries(folder)
-            if re.fullmatch(r"model\.ckpt-[1-9]\d*\.index", entry)
-        ),
-        key=lambda entry: int(re.search(r"\d+", entry)[0]),
-    )
+    found = [
+        entry
+        for entry in files.list_folder(folder)
+        if re.fullmatch(r"model\.ckpt-[1-9]\d*\.index", entry)
+    ]
+    found.sort(key=lambda entry: int(re.search(r"\d+", entry)[0]))
     if found:
         raise UserError(
             f"The folder {folder} holds checkpoints of a run "
@@ -190,9 +172,6 @@ def _refuse_unnamed_checkpoints(folder):
 
 def read_state(folder):
     """Reads a folder's state file.
-
-    Args:
-      folder: str.
 
     Returns:
       list of str, the prefixes that are kept, the latest last; empty if there
@@ -223,9 +202,7 @@ def read_state(folder):
 def write_state(folder, prefixes):
     """Replaces a folder's state file, in one step.
 
-    Args:
-      folder: str.
-      prefixes: list of str, in that folder; the latest last.
+    `prefixes` are paths (str) in that folder; the latest is last.
     """
     names = [_escape(os.path.basename(prefix)) for prefix in prefixes]
     lines = [f'model_checkpoint_path: "{names[-1]}"\n']

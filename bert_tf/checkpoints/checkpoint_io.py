@@ -36,7 +36,7 @@ class CheckpointReader(WeightReader):
     format_name = "2018 checkpoint"
 
     def __init__(self, prefix):
-        with self._explaining_damage(prefix):
+        with _explaining_damage(prefix):
             self._reader = tf.compat.v1.train.NewCheckpointReader(prefix)
         dtypes = self._reader.get_variable_to_dtype_map()
         shapes = self._reader.get_variable_to_shape_map()
@@ -48,25 +48,9 @@ class CheckpointReader(WeightReader):
             },
         )
 
-    @staticmethod
-    @contextlib.contextmanager
-    def _explaining_damage(prefix):
-        try:
-            yield
-        except tf.errors.PermissionDeniedError as error:
-            raise UserError(
-                f"The checkpoint {prefix} cannot be read: permission denied."
-            ) from error
-        # TensorFlow's reader gives IndexError where a file ends too early.
-        except (tf.errors.OpError, IndexError) as error:
-            raise UserError(
-                f"The checkpoint {prefix} is damaged: {error}. Copy it "
-                "again, or use another one."
-            ) from error
-
     def read(self, name):
         """See WeightReader."""
-        with self._explaining_damage(self.path):
+        with _explaining_damage(self.path):
             return self._reader.get_tensor(name)
 
     def _remedy(self):
@@ -78,10 +62,26 @@ class CheckpointReader(WeightReader):
         return super()._remedy()
 
 
+@contextlib.contextmanager
+def _explaining_damage(prefix):
+    try:
+        yield
+    except tf.errors.PermissionDeniedError as error:
+        raise UserError(
+            f"The checkpoint {prefix} cannot be read: permission denied."
+        ) from error
+    # TensorFlow's reader gives IndexError where a file ends too early.
+    except (tf.errors.OpError, IndexError) as error:
+        raise UserError(
+            f"The checkpoint {prefix} is damaged: {error}. Copy it "
+            "again, or use another one."
+        ) from error
+
+
 def write(prefix, variables, companion=None):
     """Writes a checkpoint, all or nothing, as far as one prefix goes.
 
-    Everything is first written under names that begin with a dot; the .index
+    Everything is first written under names that begin with a dot. The .index
     file, without which there is no checkpoint, gets its name last.
 
     Args:
@@ -93,13 +93,7 @@ def write(prefix, variables, companion=None):
       OSError, tf.errors.OpError: it cannot be written.
     """
     beside = _incomplete(prefix)
-    names = sorted(variables)  # As a Saver does.
-    tf.raw_ops.SaveV2(
-        prefix=beside,
-        tensor_names=names,
-        shape_and_slices=[""] * len(names),
-        tensors=[variables[name] for name in names],
-    )
+    _save(beside, variables)
     suffixes = [_DATA_SUFFIX, ".index"]
     if companion is not None:
         files.write_text(f"{beside}{COMPANION_SUFFIX}", companion)
@@ -128,31 +122,32 @@ def write_in_parts(prefix, names, read):
     Raises:
       OSError, tf.errors.OpError: it cannot be written.
     """
-    parts, part, num_bytes = [], {}, 0
-
-    def write_part():
-        parts.append(f"{prefix}.part-{len(parts)}")
-        tf.raw_ops.SaveV2(
-            prefix=parts[-1],
-            tensor_names=list(part),
-            shape_and_slices=[""] * len(part),
-            tensors=list(part.values()),
-        )
-        part.clear()
-
+    parts, part, num_bytes = [f"{prefix}.part-0"], {}, 0
     for name in sorted(names):
         value = tf.convert_to_tensor(read(name))
         size = value.shape.num_elements() * value.dtype.size
         if part and num_bytes + size > _PART_BYTES:
-            write_part()
-            num_bytes = 0
+            _save(parts[-1], part)
+            parts.append(f"{prefix}.part-{len(parts)}")
+            part, num_bytes = {}, 0
         part[name] = value
         num_bytes += size
-    write_part()
+    _save(parts[-1], part)
     tf.raw_ops.MergeV2Checkpoints(
         checkpoint_prefixes=parts,
         destination_prefix=prefix,
         delete_old_dirs=False,
+    )
+
+
+def _save(prefix, tensors):
+    """Writes tensors (by name) in the order in which a Saver does."""
+    names = sorted(tensors)
+    tf.raw_ops.SaveV2(
+        prefix=prefix,
+        tensor_names=names,
+        shape_and_slices=[""] * len(names),
+        tensors=[tensors[name] for name in names],
     )
 
 
@@ -171,13 +166,11 @@ def _flush(path):
 
 
 def reason_of(raised):
-    """Returns in words (str) why writing failed, for a message."""
+    """Says (str) why writing failed, for a message."""
     # A UserError of `files` is about the system's own.
     error = raised.__cause__ or raised
-    if isinstance(error, tf.errors.ResourceExhaustedError) or (
-        isinstance(error, OSError)
-        and error.errno in (errno.ENOSPC, errno.EDQUOT)
-    ):
+    is_full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT)
+    if is_full or isinstance(error, tf.errors.ResourceExhaustedError):
         return "no space left on the device"
     return str(error)
 
@@ -218,19 +211,17 @@ def copy(prefix, new_prefix):
 def remove(prefix):
     """Removes a checkpoint's files; only warns about what it cannot."""
     # The data last: without its .index file it is taken for no checkpoint.
-    _remove_files(sorted(_files_of(prefix), key=_is_data))
-
-
-def _is_data(path):
-    return path.endswith(_DATA_SUFFIX)
+    paths = sorted(
+        _files_of(prefix), key=lambda path: path.endswith(_DATA_SUFFIX)
+    )
+    _remove_files(paths)
 
 
 def remove_leftovers(folder):
     """Removes what interrupted writing left in a folder (str)."""
-    entries = tf.io.gfile.listdir(folder)
     _remove_files(
         os.path.join(folder, entry)
-        for entry in entries
+        for entry in tf.io.gfile.listdir(folder)
         if _LEFTOVER.match(entry)
     )
 

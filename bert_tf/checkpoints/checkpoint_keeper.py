@@ -50,48 +50,34 @@ class CheckpointKeeper:
         """Returns the latest checkpoint's prefix, or None.
 
         Raises:
-          UserError: the state file is unreadable or names missing files.
+          UserError: see `checkpoint_files.latest_checkpoint`.
         """
         return checkpoint_files.latest_checkpoint(self.output_dir)
 
     def restore(self, prefix):
-        """Takes up a run: variables, optimizer slots and step.
-
-        Args:
-          prefix: str, from `latest`.
+        """Takes up a run from a prefix (str): variables, slots and step.
 
         Raises:
           UserError: a damaged checkpoint, one of another model, or one without
             the optimizer's slots.
         """
         checkpoint = CheckpointReader(prefix)
-        slots = checkpoint.slots()
-        missing = [
-            name for name in self.variables if name not in checkpoint.stored
-        ]
-        if missing and not slots:
+        missing = [n for n in self.variables if n not in checkpoint.stored]
+        if missing and not checkpoint.slots():
             raise UserError(
                 f"{prefix} holds no optimizer state, so that no run can be "
                 "taken up from it. To start from it, give it as "
                 "--init_checkpoint and use another --output_dir."
             )
-        file_only = [
-            name
-            for name in checkpoint.stored
-            if is_inner(name)
-            and name not in self.variables
-            and name not in slots
-        ]
+        inner = filter(is_inner, checkpoint.model())
+        file_only = [name for name in inner if name not in self.variables]
         checkpoint.require_fit(
             self.variables, missing=missing, file_only=file_only
         )
         checkpoint.assign(self.variables)
 
     def read_companion(self, prefix):
-        """Reads what `save` was given beside the variables.
-
-        Args:
-          prefix: str.
+        """Reads what `save` was given beside the variables of a prefix (str).
 
         Returns:
           dict, or None if nothing was kept (by the 2018 code, for one).
@@ -166,27 +152,19 @@ class CheckpointKeeper:
         return kept
 
     def _divide(self, kept, prefix):
-        """Decides which checkpoints stay.
-
-        Args:
-          kept: list of str, those in the state file, the latest last.
-          prefix: str, the new one.
+        """Decides which checkpoints stay, of the former ones and `prefix`.
 
         Returns:
           Two lists of str: those to be named in the state file, the new one
           last; and those to be removed.
         """
-        # What a set-aside copy stood for was perhaps not written to its end.
-        surplus = [
-            old.removesuffix(checkpoint_io.FORMER)
-            for old in kept
-            if old.endswith(checkpoint_io.FORMER)
-        ]
-        others = [
-            old
-            for old in kept
-            if old != prefix and not old.endswith(checkpoint_io.FORMER)
-        ]
+        others, surplus = [], []
+        for old in kept:
+            if old.endswith(checkpoint_io.FORMER):
+                # What the copy stood for was perhaps not written to its end.
+                surplus.append(old.removesuffix(checkpoint_io.FORMER))
+            elif old != prefix:
+                others.append(old)
         if self.keep_checkpoint_max:
             too_many = max(0, len(others) + 1 - self.keep_checkpoint_max)
             surplus += others[:too_many]

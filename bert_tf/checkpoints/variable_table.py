@@ -34,14 +34,7 @@ def is_inner(name):
 
 
 def encoder_shapes(config):
-    """Lists the encoder's variables, the pooler's included.
-
-    Args:
-      config: BertConfig.
-
-    Returns:
-      dict: 2018 name -> tuple of int.
-    """
+    """Lists the encoder's variables, pooler included: name -> tuple of int."""
     d, inner = config.hidden_size, config.intermediate_size
     shapes = {
         "embeddings/word_embeddings": (config.vocab_size, d),
@@ -65,12 +58,8 @@ def encoder_shapes(config):
 def head_shapes(config, num_labels):
     """Lists the variables of all heads that a checkpoint may hold.
 
-    Args:
-      config: BertConfig.
-      num_labels: int, L, of the classifier.
-
     Returns:
-      dict: 2018 name -> tuple of int.
+      dict: 2018 name -> tuple of int; L is `num_labels`, of the classifier.
     """
     d = config.hidden_size
     return {
@@ -99,14 +88,12 @@ def _output(scope, labels, d):
 
 
 def known_shapes(config, stored):
-    """Lists what a BERT of these sizes can hold.
+    """Lists what a BERT of these sizes can hold: the encoder and all heads.
 
-    Args:
-      config: BertConfig.
-      stored: dict, 2018 name -> Stored, which says how many labels there are.
+    `stored` (dict, 2018 name -> Stored) tells how many labels there are.
 
     Returns:
-      dict: 2018 name -> tuple of int; the encoder's and all heads' variables.
+      dict: 2018 name -> tuple of int.
     """
     classifier = stored.get("output_bias")
     num_labels = classifier.shape[0] if classifier and classifier.shape else 1
@@ -116,10 +103,7 @@ def known_shapes(config, stored):
 def require_config(reader, config, config_file):
     """Checks, without a model, that a checkpoint is one of these sizes.
 
-    Args:
-      reader: WeightReader.
-      config: BertConfig.
-      config_file: str, where the configuration comes from.
+    `config_file` is where the configuration comes from, for the message.
 
     Raises:
       UserError: a size contradicts the weights; or a variable is missing, of
@@ -127,19 +111,17 @@ def require_config(reader, config, config_file):
     """
     stored = reader.model()
     others = contradictions(reader, config)
-    faults = [("Other sizes", others)]
+    faults = {"Other sizes": others}
     if not others:
         known = known_shapes(config, stored)
-        faults = [
-            ("Of another shape", _of_another_shape(stored, known)),
-            ("Not float32", _of_another_dtype(stored, known)),
-            ("Not in the file", _missing(stored, known)),
-            (
-                "Not in such a model",
-                [n for n in stored if is_encoders(n) and n not in known],
-            ),
-        ]
-    told = [f"{fault}: {listed(names)}." for fault, names in faults if names]
+        more = [n for n in stored if is_encoders(n) and n not in known]
+        faults = {
+            "Of another shape": _of_another_shape(stored, known),
+            "Not float32": _of_another_dtype(stored, known),
+            "Not in the file": _missing(stored, known),
+            "Not in such a model": more,
+        }
+    told = [f"{fault}: {listed(x)}." for fault, x in faults.items() if x]
     if told:
         raise UserError(
             f"The checkpoint {reader.path} is not of the model that "
@@ -178,25 +160,17 @@ def _of_another_dtype(stored, known):
 
 def _missing(stored, known):
     """Lists what the encoder lacks, and parts of which only some are there."""
-    return [
-        name
-        for name in known
-        if name not in stored
-        and (is_inner(name) or has_part_of(stored, name, known))
-    ]
+    lacking = [name for name in known if name not in stored]
+    return [n for n in lacking if is_inner(n) or has_part_of(stored, n, known)]
 
 
 def has_part_of(stored, name, names):
     """Tells whether others of a variable's head, or of the pooler, are stored.
 
-    Args:
-      stored: collection of str.
-      name: str, a variable.
-      names: collection of str, all variables of the model.
+    `names` are all variables of the model, `name` is one of them.
     """
-    return any(
-        other in stored for other in names if _part(other) == _part(name)
-    )
+    part = _part(name)
+    return any(other in stored for other in names if _part(other) == part)
 
 
 def _part(name):
@@ -205,10 +179,7 @@ def _part(name):
 
 
 def sizes(stored):
-    """Reads off a checkpoint's shapes what a configuration would say.
-
-    Args:
-      stored: dict, 2018 name -> Stored.
+    """Reads off shapes (2018 name -> Stored) what a configuration would say.
 
     Returns:
       dict: BertConfig's field -> int. The number of heads cannot be seen.
@@ -224,11 +195,8 @@ def sizes(stored):
         entry = stored.get(f"{ENCODER_SCOPE}{name}")
         if entry and len(entry.shape) > axis:
             found[field] = entry.shape[axis]
-    layers = {
-        match[1]
-        for match in map(re.compile(r"bert/encoder/layer_(\d+)/").match, stored)
-        if match
-    }
+    layer = re.compile(r"bert/encoder/layer_(\d+)/")
+    layers = {match[1] for match in map(layer.match, stored) if match}
     if layers:
         found["num_hidden_layers"] = len(layers)
     return found

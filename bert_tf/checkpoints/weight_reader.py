@@ -58,13 +58,7 @@ class WeightReader:
         self.stored = dict(sorted(stored.items()))
 
     def read(self, name):
-        """Reads one variable.
-
-        Args:
-          name: str, one of `stored`.
-
-        Returns:
-          np.ndarray, as `stored` says.
+        """Reads one of `stored` (str); returns an np.ndarray as that says.
 
         Raises:
           UserError: the file is damaged.
@@ -74,11 +68,11 @@ class WeightReader:
     def slots(self):
         """Returns the entries of `stored` that belong to a run, not to a model.
 
-        Optimizer slots, which lie below a variable, and the step.
+        These are the step, and optimizer slots, which lie below a variable.
         """
         return {
-            name: description
-            for name, description in self.stored.items()
+            name: entry
+            for name, entry in self.stored.items()
             if name in _OF_A_RUN or os.path.dirname(name) in self.stored
         }
 
@@ -121,13 +115,14 @@ class WeightReader:
                 f"{listed(self.stored)}. In the model: {listed(variables)}."
             )
         else:
-            for fault, names in (
-                ("Of another shape", self._of_another_shape(variables)),
-                ("Not in the file", missing),
-                ("Not in the model", file_only),
-            ):
-                if names:
-                    faults.append(f"{fault}: {listed(names)}.")
+            lists = {
+                "Of another shape": self._of_another_shape(variables),
+                "Not in the file": missing,
+                "Not in the model": file_only,
+            }
+            faults += [
+                f"{x}: {listed(names)}." for x, names in lists.items() if names
+            ]
         if faults:
             raise UserError(
                 f"The checkpoint {self.path} does not fit the model. "
@@ -140,9 +135,7 @@ class WeightReader:
     def _of_another_shape(self, variables):
         wrong = []
         for name, variable in variables.items():
-            wanted = Stored(
-                variable.dtype.name, tuple(variable.shape.as_list())
-            )
+            wanted = Stored(variable.dtype.name, tuple(variable.shape))
             stored = self.stored.get(name, wanted)
             if stored != wanted:
                 wrong.append(f"{name} ({stored} in the file, {wanted} here)")
@@ -151,8 +144,7 @@ class WeightReader:
     def assign(self, variables):
         """Sets variables, all of them or (if the file is damaged) none.
 
-        Args:
-          variables: dict, name (one of `stored`) -> variable.
+        `variables` is a dict, name (one of `stored`) -> variable.
         """
         values = {name: self.read(name) for name in variables}
         for name, variable in variables.items():

@@ -7,10 +7,10 @@ import dataclasses
 
 from bert_tf.cli import checks, export_flags
 from bert_tf.config import BertConfig
-from bert_tf.formats import hub_module
+from bert_tf.formats import saved_model
 from bert_tf.tasks import labels, own_table, registry, task_file
 from bert_tf.tasks.records import converter
-from bert_tf.weights import model_choice
+from bert_tf.weights import model_choice, model_folder
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -34,8 +34,8 @@ def check(flags):
       UserError: names the flag, or the file and line.
     """
     _check_switches(flags)
-    init_checkpoint = hub_module.choose_init_checkpoint(
-        flags.init_checkpoint, flags.bert_hub_module_handle
+    init_checkpoint = saved_model.choose_init_checkpoint(
+        flags.init_checkpoint, flags.bert_saved_model_handle
     )
     model = model_choice.choose_model(
         {**flags.flag_values_dict(), "init_checkpoint": init_checkpoint},
@@ -53,7 +53,10 @@ def check(flags):
     wants_dev = flags.do_eval or flags.eval_steps
     dev = _read(flags, processor, task.evaluation_sets, wants_dev)
     for folder in folders:
-        conversion.require_same(folder, f"--task_name={task.name}")
+        labels.require_same_labels(
+            folder, conversion.labels, f"--task_name={task.name}"
+        )
+        model_folder.require_same_vocabulary(folder, conversion.vocab_file)
         task_file.require_same_task(folder, task, to_train=flags.do_train)
     for _, examples in dev:
         converter.check_labels(examples, conversion.labels)

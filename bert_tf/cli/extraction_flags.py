@@ -1,4 +1,4 @@
-"""What extract_features.py finds out from its flags, before TensorFlow."""
+"""What extract_features.py makes of its flags; checks without TensorFlow."""
 
 import os
 
@@ -10,7 +10,7 @@ from bert_tf.weights import model_choice, weights_path
 
 
 def check(values, *, is_case_given):
-    """Finds the model and makes the output's folder, once all is well.
+    """Finds the model and, if nothing is wrong, makes the output's folder.
 
     Args:
       values: dict, flag -> value, those of extract_features.py.
@@ -36,18 +36,37 @@ def check(values, *, is_case_given):
         "vocab_file": model.vocab_file,
         "bert_config_file": model.config_file,
     }
-    prepare_output(values["output_file"], inputs)
+    _prepare_output(values["output_file"], inputs)
     return model, layers
 
 
+def load_extractor(model, layers, values):
+    """Makes an encoder_vectors.Extractor of what `check` gave and the flags.
+
+    Raises:
+      UserError: the weights do not fit, or the TPU cannot be reached.
+    """
+    # Here and not above: TensorFlow takes seconds to import, and a wrong flag
+    # should be told at once.
+    from bert_tf.extraction import encoder_vectors
+    from bert_tf.training import distribution
+
+    address = distribution.TpuAddress.from_flags(values)
+    use_tpu = values["use_tpu"]
+    extractor = encoder_vectors.Extractor(
+        model.config,
+        layers,
+        pooling=values["pooling"],
+        strategy=distribution.build_strategy(address),
+        fixed_length=values["max_seq_length"] if use_tpu else None,
+        use_one_hot_embeddings=use_tpu or values["use_one_hot_embeddings"],
+    )
+    extractor.load(model.checkpoint)
+    return extractor
+
+
 def parse_layers(text):
-    """Reads --layers.
-
-    Args:
-      text: str, as "-1,-2".
-
-    Returns:
-      list of int.
+    """Reads --layers, such as "-1,-2", into a list of int.
 
     Raises:
       UserError: it is no list of whole numbers.
@@ -62,15 +81,10 @@ def parse_layers(text):
 
 
 def check_layers(layers, config, config_file):
-    """Checks that the model has the layers.
-
-    Args:
-      layers: list of int.
-      config: BertConfig.
-      config_file: str, where it comes from.
+    """Checks that the model of a BertConfig has the layers (list of int).
 
     Raises:
-      UserError: it lacks some.
+      UserError: it lacks some; names `config_file` (str), where it comes from.
     """
     depth = config.num_hidden_layers
     missing = [i for i in layers if not -depth <= i < depth]
@@ -82,15 +96,10 @@ def check_layers(layers, config, config_file):
         )
 
 
-def prepare_output(path, inputs):
-    """Checks that a file can be written, and makes its folder.
+def _prepare_output(path, inputs):
+    """Checks that --output_file can be written, and makes its folder.
 
-    Args:
-      path: str, --output_file.
-      inputs: dict, flag -> path, what must not be overwritten.
-
-    Raises:
-      UserError: it cannot, or it is one of the inputs.
+    `inputs`: dict, flag -> path, what must not be overwritten.
     """
     if not path:
         raise UserError("--output_file must be given.")
@@ -109,24 +118,14 @@ def prepare_output(path, inputs):
 
 
 def require_other(path, inputs):
-    """Checks that an output replaces no input.
-
-    Args:
-      path: str, --output_file.
-      inputs: dict, flag -> path.
+    """Checks that --output_file replaces no input.
 
     Raises:
-      UserError: it would.
+      UserError: it would; `inputs` is a dict, flag -> path.
     """
     for flag, other in inputs.items():
-        if _is_same(path, other):
+        if files.is_same(path, other):
             raise UserError(
                 f"--output_file={path} is --{flag} as well, which it would "
                 "replace. Give another name."
             )
-
-
-def _is_same(one, other):
-    if files.is_remote(one) or files.is_remote(other):
-        return one == other
-    return os.path.realpath(one) == os.path.realpath(other)

@@ -6,6 +6,7 @@ B batch, S max_seq_length, W windows
 import dataclasses
 import functools
 import hashlib
+import itertools
 import json
 import os
 import tempfile
@@ -259,41 +260,36 @@ def group_by_question(questions, batches):
     Raises:
       UserError: there are fewer or other windows than the questions have.
     """
-    logits = _Logits(batches)
-    chunk, num_windows = [], 0
+    windows = itertools.chain.from_iterable(zip(*batch) for batch in batches)
+    first_id = FIRST_UNIQUE_ID
+    for chunk in _chunks(questions):
+        count = sum(len(question.windows) for question in chunk)
+        yield chunk, *_take(windows, count, first_id)
+        first_id += count
+
+
+def _chunks(questions):
+    """Yields lists of questions, each of about _WINDOWS_AT_A_TIME windows."""
+    chunk, count = [], 0
     for question in questions:
         chunk.append(question)
-        num_windows += len(question.windows)
-        if num_windows >= _WINDOWS_AT_A_TIME:
-            yield chunk, *logits.take(num_windows)
-            chunk, num_windows = [], 0
+        count += len(question.windows)
+        if count >= _WINDOWS_AT_A_TIME:
+            yield chunk
+            chunk, count = [], 0
     if chunk:
-        yield chunk, *logits.take(num_windows)
+        yield chunk
 
 
-class _Logits:
-    """Batches of windows' logits, taken in other numbers than they come in."""
-
-    def __init__(self, batches):
-        self._batches = iter(batches)
-        self._waiting = []  # of batches, the first perhaps used in part
-        self._next_id = FIRST_UNIQUE_ID
-
-    def take(self, count):
-        """Returns the start and the end logits of the next `count` windows."""
-        if not count:
-            return np.zeros([2, 0, 1], np.float32)
-        while sum(len(ids) for ids, *_ in self._waiting) < count:
-            batch = next(self._batches, None)
-            if batch is None:
-                raise UserError(_CHANGED_RECORDS)
-            self._waiting.append(batch)
-        ids, *logits = map(np.concatenate, zip(*self._waiting))
-        if (ids[:count] != np.arange(count) + self._next_id).any():
-            raise UserError(_CHANGED_RECORDS)
-        self._next_id += count
-        self._waiting = [(ids[count:], *(part[count:] for part in logits))]
-        return [part[:count] for part in logits]
+def _take(windows, count, first_id):
+    """Takes the next `count` windows; returns start and end logits [W, S]."""
+    taken = list(itertools.islice(windows, count))
+    if [i for i, *_ in taken] != list(range(first_id, first_id + count)):
+        raise UserError(_CHANGED_RECORDS)
+    if not taken:
+        return np.zeros([2, 0, 1], np.float32)
+    _, start_logits, end_logits = zip(*taken)
+    return np.stack(start_logits), np.stack(end_logits)
 
 
 _CHANGED_RECORDS = (

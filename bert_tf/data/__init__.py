@@ -3,6 +3,6 @@
 In: text files, or ids. Out: TFRecord files, and batches of tensors. May import:
 `text` and below.
 
-Read `documents`, `masking`, `instances`, `pretraining_data`; `encoding`,
-`record_file`; `input_pipeline`, `batching`.
+Read `documents`, `masking`, `instances`, `record_writer`,
+`pretraining_data`; `input_pipeline`, `batching`.
 """

@@ -9,14 +9,9 @@ BATCH_SIZE = 32
 
 
 def by_length(lengths, batch_size=BATCH_SIZE):
-    """Puts what is of like length into batches.
+    """Yields lists of at most B places in `lengths`, sorted by length.
 
-    Args:
-      lengths: list of int.
-      batch_size: int, B at most.
-
-    Yields:
-      list of int, places in `lengths`; all batches together hold each once.
+    All lists together hold each place once.
     """
     order = sorted(range(len(lengths)), key=lengths.__getitem__)
     for start in range(0, len(order), batch_size):
@@ -24,7 +19,7 @@ def by_length(lengths, batch_size=BATCH_SIZE):
 
 
 def run_by_length(rows, lengths, run, batch_size=BATCH_SIZE):
-    """Runs what is of like length together.
+    """Runs rows of like length together.
 
     Args:
       rows: list.

@@ -1,7 +1,7 @@
 """Text files to documents: sentences as ids of their pieces.
 
-Held flat, 4 bytes a piece: a list of str for each sentence, as in 2018, takes
-some twenty times as much.
+The ids are held flat, 4 bytes a piece. A list of str for each sentence, as in
+2018, takes some twenty times as much.
 """
 
 import array
@@ -9,29 +9,24 @@ import logging
 
 from bert_tf.errors import UserError
 from bert_tf.storage import files
-from bert_tf.storage.heartbeat import Heartbeat
+from bert_tf.storage.progress import Heartbeat
 
 _logger = logging.getLogger("absl")
 
 
 class Documents:
-    """Sentences of piece ids, grouped into documents, in three flat arrays.
-
-    Attributes:
-      pieces: array of int32, the ids of all sentences, one after the other.
-      sentence_starts: array of int64, where in `pieces` each sentence starts;
-        one entry more than sentences: entry i + 1 is the end of sentence i.
-      document_starts: array of int64, with which sentence each document
-        starts; one entry more than documents.
-    """
+    """Sentences of piece ids, grouped into documents, in three flat arrays."""
 
     def __init__(self):
+        # The ids of all sentences, one after the other.
         self.pieces = array.array("i")
+        # Where in `pieces` each sentence starts, and the last one ends.
         self.sentence_starts = array.array("q", [0])
+        # With which sentence each document starts; then the number of them.
         self.document_starts = array.array("q", [0])
 
     def __len__(self):
-        """Returns the number of documents that are ended."""
+        """Counts the documents that are ended."""
         return len(self.document_starts) - 1
 
     @property
@@ -65,9 +60,6 @@ def read_documents(paths, tokenizer):
     Args:
       paths: list of str, local or remote.
       tokenizer: tokenization.FullTokenizer.
-
-    Returns:
-      Documents.
 
     Raises:
       UserError: a file cannot be read, or is not UTF-8, or has an unknown word

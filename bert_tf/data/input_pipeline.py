@@ -9,9 +9,9 @@ import dataclasses
 import tensorflow as tf
 
 from bert_tf.errors import UserError
-from bert_tf.features import parse_spec
+from bert_tf.features import INPUT_KEYS, parse_spec
 
-# As in 2018: so many files are read at a time, and so many records wait in
+# As in 2018: how many files are read at a time, and how many records wait in
 # the buffer that the next one is drawn from.
 _FILES_AT_A_TIME = 4
 _SHUFFLE_BUFFER = 100
@@ -19,23 +19,19 @@ _SHUFFLE_BUFFER = 100
 
 @dataclasses.dataclass(frozen=True)
 class RecordFiles:
-    """TFRecord files and what every record in them has to be.
-
-    `paths`: list of str. `features`: tuple of features.Feature. `limits`: dict,
-    feature name -> int, what each of its numbers must stay below (a table has
-    so many rows; an accelerator reads beyond its end without a word).
-    `fixed_shapes`: bool, whether all batches are alike, as a TPU wants it. If
-    not, a batch is cut to its longest row, which changes no result, and the
-    last one may be smaller. `trims`: bool, false where padding does reach a
-    result, so that batches are not cut. `remedy`: str, what to do about a file
-    that is damaged or missing, for messages.
-    """
+    """TFRecord files and what every record in them has to be."""
 
     paths: list
-    features: tuple
+    features: tuple  # Of features.Feature.
+    # Feature name -> int that each of its numbers must stay below: it is an
+    # index of a table, and an accelerator reads beyond the end without error.
     limits: dict
+    # Are all batches alike, as a TPU wants it? If not, a batch is cut to its
+    # longest row, which changes no result, and the last one may be smaller.
     fixed_shapes: bool = True
+    # False where padding does reach a result, so that batches are not cut.
     trims: bool = True
+    # What to do about a file that is damaged or missing, for messages.
     remedy: str = "Make the file again, or leave it out of --input_file."
 
 
@@ -47,8 +43,8 @@ def training_dataset(files, *, batch_size, seed, examples_read=0):
       batch_size: int, B.
       seed: int; the order of records depends on it and the files alone. It
         becomes TensorFlow's global seed.
-      examples_read: int, how many records of that order to pass over: where an
-        interrupted run had come to.
+      examples_read: int, how many records of that order an interrupted run has
+        read; they are passed over.
 
     Returns:
       tf.data.Dataset of dicts, feature name -> int32 or float32 tensor with
@@ -75,13 +71,7 @@ def training_dataset(files, *, batch_size, seed, examples_read=0):
 def evaluation_dataset(files, *, batch_size, num_batches):
     """Reads records in order, and again from the start where they run out.
 
-    Args:
-      files: RecordFiles.
-      batch_size: int, B.
-      num_batches: int.
-
-    Returns:
-      tf.data.Dataset as from `training_dataset`, of `num_batches` batches.
+    Returns a tf.data.Dataset as `training_dataset` does, but of `num_batches`.
 
     Source: `input_fn_builder` in run_pretraining.py (2018).
     """
@@ -90,15 +80,9 @@ def evaluation_dataset(files, *, batch_size, num_batches):
 
 
 def ordered_dataset(files, *, batch_size):
-    """Reads records once, in order.
+    """Reads records once, in order, as a tf.data.Dataset.
 
-    Args:
-      files: RecordFiles; with `fixed_shapes` they must fill the last batch, or
-        it is left out.
-      batch_size: int, B.
-
-    Returns:
-      tf.data.Dataset as from `training_dataset`.
+    With `fixed_shapes` a last batch that is not full is left out.
 
     Source: `file_based_input_fn_builder` in run_classifier.py (2018).
     """
@@ -109,15 +93,7 @@ def ordered_dataset(files, *, batch_size):
 
 
 def count_records(files, most):
-    """Counts records.
-
-    Args:
-      files: RecordFiles.
-      most: int, counting ends there.
-
-    Returns:
-      int.
-    """
+    """Counts the records of RecordFiles, up to `most` (int)."""
     records = tf.data.TFRecordDataset(files.paths).take(most)
     with naming_bad_records(files):
         return int(records.reduce(0, lambda count, _: count + 1))
@@ -148,29 +124,21 @@ def _batches(records, files, batch_size, *, drop_remainder=True):
 
 
 def _trimmed(batch):
-    """Cuts off the columns in which every row has padding.
+    """Cuts tensors [B, S] of a batch (dict) to the longest row.
 
-    Args:
-      batch: dict of tensors; "input_mask", int32 [B, S], is 1 for each row's
-        first pieces.
-
-    Returns:
-      dict, those [B, S] cut to the longest row rounded up to a multiple of 8.
+    `input_mask`, int32 [B, S], is 1 for each row's first pieces. The length is
+    rounded up to a multiple of 8.
     """
     pieces = tf.reduce_max(tf.reduce_sum(batch["input_mask"], axis=-1))
     length = tf.maximum(8, (pieces + 7) // 8 * 8)
-    texts = ("input_ids", "input_mask", "segment_ids")
     return {
-        name: value[:, :length] if name in texts else value
+        name: value[:, :length] if name in INPUT_KEYS else value
         for name, value in batch.items()
     }
 
 
 def check_first_records(files):
-    """Checks the first record of every file, before anything is built.
-
-    Args:
-      files: RecordFiles.
+    """Checks the first record of each of RecordFiles, before work begins.
 
     Raises:
       UserError: a file without a record, a damaged one, or one made with other
@@ -189,8 +157,7 @@ def check_first_records(files):
 def naming_bad_records(files):
     """Turns TensorFlow's errors about records into ones that name the file.
 
-    Args:
-      files: RecordFiles that are read inside the `with` block.
+    RecordFiles are read inside the `with` block.
 
     Raises:
       UserError: a file is damaged or a record does not fit.
@@ -248,7 +215,7 @@ def _check_record(serialized, place, files):
 
 
 def _check_feature(feature, entry, place, files):
-    kind = "int64_list" if feature.dtype == tf.int64 else "float_list"
+    kind = "int64_list" if feature.dtype == "int64" else "float_list"
     values = getattr(entry, kind).value
     (length,) = feature.shape
     if len(values) != length:

@@ -29,11 +29,7 @@ class Pair(typing.NamedTuple):
 
 
 class Instance(typing.NamedTuple):
-    """One instance as it is fed to the model, without padding.
-
-    `input_ids` and `segment_ids` are as long as the instance, the two others as
-    the number of its masked pieces; all are lists of int.
-    """
+    """One instance as it is fed to the model, without padding: lists of int."""
 
     input_ids: list
     segment_ids: list
@@ -43,17 +39,7 @@ class Instance(typing.NamedTuple):
 
 
 class Instances:
-    """A sequence of Instance, held in about a quarter of a kilobyte each.
-
-    Attributes:
-      options: pretraining_data.InstanceOptions, by which they were made.
-      order: array of int64, the instances' order as numbers of their making;
-        shuffle it to shuffle them.
-      num_pieces: int, over all instances, special ones included.
-      num_masked: int, over all instances.
-      num_random_next: int, the instances whose B is drawn at random.
-      num_truncated: int, the instances that lost pieces to fit in S.
-    """
+    """A sequence of Instance, held in about a quarter of a kilobyte each."""
 
     def __init__(self, texts, piece_ids, options):
         """Makes it empty.
@@ -64,15 +50,16 @@ class Instances:
           options: pretraining_data.InstanceOptions.
         """
         self.options = options
-        self.num_pieces = 0
+        self.num_pieces = 0  # Special ones included.
         self.num_masked = 0
-        self.num_random_next = 0
-        self.num_truncated = 0
+        self.num_random_next = 0  # Instances whose B is drawn at random.
+        self.num_truncated = 0  # Instances that lost pieces to fit in S.
         self._pieces = texts.pieces
         self._piece_ids = piece_ids
         # A row: the Pair, then position and replacement of each masked piece.
         self._rows = array.array("I")
         self._row_starts = array.array("q", [0])
+        # The rows' numbers; shuffle them to shuffle the instances.
         self.order = array.array("q")
 
     def __len__(self):
@@ -122,11 +109,7 @@ class Instances:
 
 
 def summarize(instances):
-    """Returns a line (str) on how many Instances there are, and of what kind.
-
-    Args:
-      instances: Instances, not empty.
-    """
+    """Returns a line (str) that counts Instances and what is in them."""
     count = len(instances)
     return (
         f"{count:,} instances: on average {instances.num_pieces / count:.1f} "
@@ -138,14 +121,9 @@ def summarize(instances):
 
 
 def spell(instance, inv_vocab):
-    """Returns an Instance as text, a masked piece as `(piece>shown)`.
+    """Returns an Instance as text, by `inv_vocab` (dict, id -> piece).
 
-    Args:
-      instance: Instance.
-      inv_vocab: dict, id -> piece.
-
-    Returns:
-      str, such as "[CLS] the (cat>[MASK]) [SEP] it sat [SEP]".
+    A masked piece is `(piece>shown)`: "[CLS] the (cat>[MASK]) [SEP] it [SEP]".
     """
     shown = [inv_vocab[piece_id] for piece_id in instance.input_ids]
     for position, masked_id in zip(

@@ -25,11 +25,9 @@ class PieceIds:
 
     @classmethod
     def from_vocab(cls, vocab, vocab_file):
-        """Takes them from a vocabulary.
+        """Takes them from a vocabulary (dict, piece -> id).
 
-        Args:
-          vocab: dict, piece (str) -> id (int).
-          vocab_file: str, where it came from, for the message.
+        `vocab_file`: str, where it came from, for the message.
 
         Raises:
           UserError: [CLS], [SEP] or [MASK] is missing.
@@ -124,11 +122,9 @@ def _draw_replacements(chosen, input_ids, piece_ids, rng):
 
 
 def shuffle(items, rng):
-    """Shuffles a list in place with the draws of `random.Random.shuffle`.
+    """Shuffles a mutable sequence in place, as `random.Random.shuffle` does.
 
-    Args:
-      items: mutable sequence.
-      rng: random.Random, whose state afterwards is as after its own `shuffle`.
+    The state of `rng` (random.Random) is as after its own `shuffle`, too.
     """
     getrandbits = rng.getrandbits
     for last in range(len(items) - 1, 0, -1):

@@ -17,10 +17,12 @@ import logging
 import os
 
 from bert_tf.data import masking
-from bert_tf.data.instances import NUM_SPECIAL, Instances, Pair
+from bert_tf.data.instances import NUM_SPECIAL, Instances, Pair, summarize
+from bert_tf.data.record_writer import ExampleSerializer, text_values
 from bert_tf.errors import UserError
+from bert_tf.features import pretraining_features
 from bert_tf.storage import files
-from bert_tf.storage.heartbeat import Heartbeat
+from bert_tf.storage.progress import Heartbeat
 
 _logger = logging.getLogger("absl")
 
@@ -33,9 +35,9 @@ class InstanceOptions:
       UserError: a value out of range (names flag, value and rule).
     """
 
-    # S: pieces of an instance, [CLS] and both [SEP] included.
+    # S, the most pieces of an instance, [CLS] and both [SEP] included.
     max_seq_length: int = 128
-    # P: so many pieces of an instance are masked at most.
+    # P, the most masked pieces of an instance.
     max_predictions_per_seq: int = 20
     # How often the text is gone through, each time with other draws.
     dupe_factor: int = 10
@@ -48,31 +50,30 @@ class InstanceOptions:
 
     def __post_init__(self):
         # A and B have a piece each, and 2018 draws short lengths from 2 on.
-        self._require_at_least("max_seq_length", NUM_SPECIAL + 2)
-        self._require_at_least("max_predictions_per_seq", 1)
-        self._require_at_least("dupe_factor", 1)
-        self._require_share("masked_lm_prob")
-        self._require_share("short_seq_prob")
+        self._require("max_seq_length", least=NUM_SPECIAL + 2)
+        self._require("max_predictions_per_seq", least=1)
+        self._require("dupe_factor", least=1)
+        for flag in ("masked_lm_prob", "short_seq_prob"):
+            self._require(flag, least=0, most=1)
 
-    def _require_at_least(self, flag, minimum):
+    def _require(self, flag, *, least, most=None):
         value = getattr(self, flag)
-        if value < minimum:
-            raise UserError(
-                f"--{flag}={value}: the minimum is {minimum}; the default is "
-                f"{getattr(InstanceOptions, flag)}."
-            )
-
-    def _require_share(self, flag):
-        value = getattr(self, flag)
-        if not 0 <= value <= 1:
-            raise UserError(
-                f"--{flag}={value}: it must be between 0 and 1; the default "
-                f"is {getattr(InstanceOptions, flag)}."
-            )
+        # NaN fails these comparisons, and so is refused too.
+        if value >= least and (most is None or value <= most):
+            return
+        rule = (
+            f"the minimum is {least}"
+            if most is None
+            else f"it must be between {least} and {most}"
+        )
+        raise UserError(
+            f"--{flag}={value}: {rule}; the default is "
+            f"{getattr(InstanceOptions, flag)}."
+        )
 
 
 def create_instances(texts, piece_ids, options, rng):
-    """Makes the masked instances of all documents.
+    """Makes the masked Instances of all documents, shuffled, and logs counts.
 
     Args:
       texts: documents.Documents, not empty.
@@ -80,13 +81,18 @@ def create_instances(texts, piece_ids, options, rng):
       options: InstanceOptions.
       rng: random.Random; 2018 seeded it with --random_seed.
 
-    Returns:
-      Instances, shuffled.
-
     Source: the second half of `create_training_instances` and
       `create_instances_from_document` in create_pretraining_data.py (2018).
       New: a warning where there is one document only.
     """
+    _logger.info(
+        "Read %s documents of %s sentences, %s pieces. Going through them %d "
+        "times.",
+        f"{len(texts):,}",
+        f"{texts.num_sentences:,}",
+        f"{len(texts.pieces):,}",
+        options.dupe_factor,
+    )
     if len(texts) == 1:
         _logger.warning(
             "There is only one document, so that random next sentences come "
@@ -109,22 +115,16 @@ def create_instances(texts, piece_ids, options, rng):
                 instances.num_truncated += pair != whole
             heartbeat.beat(len(instances))
     masking.shuffle(instances.order, rng)
+    _logger.info("Made %s.", summarize(instances))
     return instances
 
 
 def _draw_pairs(texts, order, place, options, rng):
-    """Yields the Pairs of one document, not yet truncated.
+    """Yields the Pairs of the document `order[place]`, not yet truncated.
 
     Sentences are collected up to the wanted length and cut in two at random.
     The first part is A. B is the second part, or a run of another document; the
     second part then goes into the next instance.
-
-    Args:
-      texts: documents.Documents.
-      order: list of int, the documents in the order of the random draws.
-      place: int, the document's place in `order`.
-      options: InstanceOptions.
-      rng: random.Random.
     """
     starts = texts.sentence_starts
     first, end = texts.sentence_range(order[place])
@@ -156,9 +156,8 @@ def _draw_pairs(texts, order, place, options, rng):
 def _draw_run(texts, order, place, wanted, rng):
     """Draws a run of sentences of a document, preferably not `order[place]`.
 
-    Returns:
-      (first sentence, the one after the last), enough for `wanted` pieces or up
-      to the document's end.
+    Returns the first sentence and the one after the last: enough for `wanted`
+    pieces, or up to the document's end.
     """
     # As in 2018 the same document may come out ten times.
     for _ in range(10):
@@ -171,17 +170,10 @@ def _draw_run(texts, order, place, wanted, rng):
 
 
 def _end_of_run(starts, first, end, wanted):
-    """Finds the end of the shortest run of sentences with enough pieces.
+    """Returns the end of the shortest run from `first` with enough pieces.
 
-    Args:
-      starts: array of int64, `Documents.sentence_starts`.
-      first: int, the run's first sentence.
-      end: int, the run ends there at the latest.
-      wanted: int, how many pieces are enough; where it is not positive, one
-        sentence is.
-
-    Returns:
-      int, the sentence after the run's last.
+    `starts` is `Documents.sentence_starts`. The run has a sentence at least,
+    also where `wanted` pieces are none, and goes no further than `end`.
     """
     return bisect.bisect_left(starts, starts[first] + wanted, first + 1, end)
 
@@ -221,25 +213,27 @@ def prepare_output_files(output_files, paths_read):
       paths_read: list of str, the files that must not be written over.
 
     Returns:
-      list of str, the paths.
+      list of str, the output files.
 
     Raises:
       UserError: no path; one that is given twice, is read from, or is there
         and no plain file; or a folder that cannot be made or written.
     """
     paths = (output_files or "").split(",")
-    taken = {_identity(path): "an input file" for path in paths_read}
+    # realpath makes no path of a remote one, but always the same str.
+    taken = {os.path.realpath(path): "an input file" for path in paths_read}
     for path in paths:
         where = f"--output_file={output_files!r}: {path!r}"
         if not path:
             raise UserError(
                 f"{where} is no path. Give one, or several with commas between."
             )
-        if _identity(path) in taken:
+        target = os.path.realpath(path)
+        if target in taken:
             raise UserError(
-                f"{where} is also {taken[_identity(path)]}. Name another file."
+                f"{where} is also {taken[target]}. Name another file."
             )
-        taken[_identity(path)] = "another output file"
+        taken[target] = "another output file"
         is_there = not files.is_remote(path) and os.path.exists(path)
         if files.is_folder(path) or (is_there and not os.path.isfile(path)):
             raise UserError(f"{where} is there and no plain file. Name a file.")
@@ -247,18 +241,11 @@ def prepare_output_files(output_files, paths_read):
     return paths
 
 
-def _identity(path):
-    return path if files.is_remote(path) else os.path.realpath(path)
-
-
 def write_instances(instances, output_files):
-    """Writes instances as TFRecords, in turn to each of the files.
+    """Writes Instances as TFRecords, in turn to each of the files.
 
-    A file has its name only when it is complete; until then it stands beside.
-
-    Args:
-      instances: Instances.
-      output_files: list of str, local or remote, in existing folders.
+    `output_files` (list of str) are local or remote, in existing folders. A
+    file has its name only when it is complete.
 
     Returns:
       list of int, how many instances each file holds.
@@ -275,8 +262,7 @@ def write_instances(instances, output_files):
             f"{len(instances)} instances, so some would be empty. Name fewer "
             "files, or give more text."
         )
-    # Deferred, with `features`, which imports it too: text and flags are read
-    # and checked before TensorFlow has started.
+    # Deferred: text and flags are read and checked before TensorFlow starts.
     import tensorflow as tf
 
     try:
@@ -298,18 +284,19 @@ def write_instances(instances, output_files):
             "Nothing was written; mend this and start again."
         ) from error
     num_files = len(output_files)
-    return [
+    counts = [
         len(range(first, len(instances), num_files))
         for first in range(num_files)
     ]
+    for path, count in zip(output_files, counts):
+        _logger.info("Wrote %s instances to %s", f"{count:,}", path)
+    return counts
 
 
 def _write_in_turn(instances, writers):
-    from bert_tf import features
-
     options = instances.options
-    serializer = features.ExampleSerializer(
-        features.pretraining_features(
+    serializer = ExampleSerializer(
+        pretraining_features(
             options.max_seq_length, options.max_predictions_per_seq
         )
     )
@@ -323,15 +310,13 @@ def _write_in_turn(instances, writers):
 
 def _feature_values(instance, options):
     """Pads an Instance; returns a dict, feature name -> list of numbers."""
-    seq_padding = [0] * (options.max_seq_length - len(instance.input_ids))
+    num_first = instance.segment_ids.count(0)
     num_masked = len(instance.masked_lm_ids)
-    masked_padding = [0] * (options.max_predictions_per_seq - num_masked)
+    padding = [0] * (options.max_predictions_per_seq - num_masked)
     return {
-        "input_ids": instance.input_ids + seq_padding,
-        "input_mask": [1] * len(instance.input_ids) + seq_padding,
-        "segment_ids": instance.segment_ids + seq_padding,
-        "masked_lm_positions": instance.masked_lm_positions + masked_padding,
-        "masked_lm_ids": instance.masked_lm_ids + masked_padding,
-        "masked_lm_weights": [1.0] * num_masked + masked_padding,
+        **text_values(instance.input_ids, num_first, options.max_seq_length),
+        "masked_lm_positions": instance.masked_lm_positions + padding,
+        "masked_lm_ids": instance.masked_lm_ids + padding,
+        "masked_lm_weights": [1.0] * num_masked + padding,
         "next_sentence_labels": [int(instance.is_random_next)],
     }

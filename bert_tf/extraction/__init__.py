@@ -3,5 +3,5 @@
 In: a file of lines and an encoder. Out: 2018's JSON lines, or an npz file. May
 import: `training`, for the devices, and below.
 
-Read `packed_lines`, `encoder_vectors`, `json_numbers`, `vector_files`.
+Read `packed_lines`, `encoder_vectors`, `vector_files`.
 """

@@ -19,8 +19,8 @@ from bert_tf.weights.loading import load_checkpoint
 
 POOLINGS = ("cls", "mean")
 
-# Lines are read ahead, and run in the order of their lengths, while their
-# vectors take no more than this, or are no more than so many batches.
+# Lines are read ahead and run in the order of their lengths. Reading pauses
+# when their vectors would take this much memory, or fill this many batches.
 _BYTES_AHEAD = 2**26
 _BATCHES_AHEAD = 50
 
@@ -35,9 +35,9 @@ def pool(vectors, input_mask, pooling):
       input_mask: int32 [B, S], 1 for a piece, 0 for padding; a row has at
         least one piece.
       pooling: str: "cls", the vector of the first piece, which is [CLS]; or
-        "mean", that of all pieces, [CLS] and [SEP] among them. Models made
-        for sentence vectors are trained with these two in the mean, and
-        an empty text has a mean too.
+        "mean", that of all pieces, [CLS] and [SEP] included: models made for
+        sentence vectors are trained with these two in the mean, and an empty
+        text has a mean too.
 
     Returns:
       float32 [B, D].
@@ -54,7 +54,7 @@ def pool(vectors, input_mask, pooling):
 
 
 def require_pooling(pooling):
-    """Checks the name (str) of a pooling; raises UserError."""
+    """Refuses a pooling (str) that `pool` does not know: UserError."""
     if pooling not in POOLINGS:
         raise UserError(
             f"`pooling` is {pooling!r}; it must be one of "
@@ -74,7 +74,14 @@ class Extractor:
     """
 
     def __init__(
-        self, config, layers, *, pooling, strategy, fixed_length=None, **options
+        self,
+        config,
+        layers,
+        *,
+        pooling,
+        strategy,
+        fixed_length=None,
+        use_one_hot_embeddings=False,
     ):
         """Makes the encoder, with random weights.
 
@@ -86,18 +93,20 @@ class Extractor:
           strategy: tf.distribute.Strategy.
           fixed_length: int, S of every batch, all of which are full, as suits
             TPUs; None for the longest line of the batch.
-          options: see `BertEncoder`.
+          use_one_hot_embeddings: bool, see `BertEncoder`.
         """
         self._layers = layers
         self._pooling = pooling
         self._strategy = strategy
         self._fixed_length = fixed_length
         with strategy.scope():
-            self._encoder = BertEncoder(config, **options)
+            self._encoder = BertEncoder(
+                config, use_one_hot_embeddings=use_one_hot_embeddings
+            )
         self._bytes_of_vector = 4 * len(layers) * config.hidden_size
         self._run = tf.function(
             lambda inputs: strategy.run(self._vectors, args=(inputs,)),
-            # A length more shall not be a graph more, except on a TPU.
+            # Another length needs no graph of its own, except on a TPU.
             reduce_retracing=fixed_length is None,
         )
 
@@ -107,7 +116,7 @@ class Extractor:
 
     def _vectors(self, inputs):
         """Returns float32 [B, S, K, D], or [B, K, D] if pooled."""
-        # What the layers asked for do not need is pruned from the graph.
+        # Layers that no output needs are pruned from the graph.
         outputs = self._encoder(inputs, training=False)["encoder_outputs"]
         picked = [outputs[layer] for layer in self._layers]
         if self._pooling != "none":
@@ -116,12 +125,10 @@ class Extractor:
         return tf.stack(picked, axis=-2)
 
     def extract(self, lines, batch_size, writer):
-        """Runs all lines and writes their vectors, in order.
+        """Runs PackedLines and writes their vectors, in order.
 
-        Args:
-          lines: packed_lines.PackedLines.
-          batch_size: int, B over all devices.
-          writer: a file of feature_files, or what has its `write`.
+        `batch_size` is B over all devices. `writer` is a file of
+        `vector_files`, or what has its `write`.
 
         Raises:
           UserError: a batch does not divide among the devices; there are
@@ -155,17 +162,15 @@ class Extractor:
         )
 
     def _read_ahead(self, lines, batch_size):
-        """Yields lists of lines: at least a batch, and few enough to hold."""
+        """Yields lists of lines: whole batches, few enough for the memory."""
         ahead, size = [], 0
         for line in lines:
             ahead.append(line)
             size += len(line[0]) * self._bytes_of_vector
-            is_enough = (
-                size >= _BYTES_AHEAD
-                or len(ahead) >= _BATCHES_AHEAD * batch_size
-            )
             # Whole batches, since a TPU runs no others.
-            if is_enough and len(ahead) % batch_size == 0:
+            num_batches, is_part = divmod(len(ahead), batch_size)
+            is_enough = size >= _BYTES_AHEAD or num_batches >= _BATCHES_AHEAD
+            if is_enough and not is_part:
                 yield ahead
                 ahead, size = [], 0
         if ahead:

@@ -16,30 +16,23 @@ import numpy as np
 
 from bert_tf.errors import UserError
 from bert_tf.storage import files
-from bert_tf.storage.heartbeat import Heartbeat
-from bert_tf.tasks.examples import InputExample
-from bert_tf.tasks.records import converter
+from bert_tf.storage.progress import Heartbeat
 from bert_tf.text import packing
 
 _logger = logging.getLogger("absl")
 
-# The first part takes as much as it can: what counts is the last bar.
+# The first part is greedy: the last bar is the one that counts.
 _PAIR = re.compile(r"(.*) \|\|\| (.*)")
 
 _LINES_AT_ONCE = 1024
 
 
 def split_line(line):
-    """Returns the one or two texts of a line.
+    """Splits a line (bytes) into a pair of str; "" is second for one text.
 
     Worked examples: "a ||| b" is a pair; "a|||b" one text, for want of blanks;
-    of "a ||| b ||| c" the first text is "a ||| b".
-
-    Args:
-      line: bytes, with or without its end. What is not UTF-8 is left out.
-
-    Returns:
-      pair of str; the second is "" for a single text.
+    of "a ||| b ||| c" the first text is "a ||| b". Bytes that are not UTF-8 are
+    left out.
 
     Source: `read_examples` in extract_features.py (2018). TensorFlow's reader
       of lines, which it used, leaves out every CR, and not only at the end.
@@ -53,7 +46,7 @@ class PackedLines:
     """The lines of a file as [CLS] A [SEP] or [CLS] A [SEP] B [SEP], unpadded.
 
     They are in two files without a name, 4 bytes a piece and 8 a line, and can
-    be gone through again and again:
+    be read more than once:
 
         with packed_lines.pack_file(path, tokenizer, 128) as lines:
             for input_ids, num_first in lines:
@@ -84,16 +77,15 @@ class PackedLines:
         self.longest = max(self.longest, len(input_ids))
 
     def blocks(self):
-        """Yields many lines at once, in order.
+        """Yields many lines at once, in order, as pairs of int32 np.ndarray.
 
-        Yields:
-          pair: int32 np.ndarray, the pieces of some lines, one after the
-          other; int32 np.ndarray [lines, 2], for each line how many there are
-          and how many of them belong to segment 0.
+        The first has the pieces of the lines, one after the other. The second,
+        [lines, 2], has for each line how many these are and how many of them
+        belong to segment 0.
         """
         ids_at = lengths_at = 0
         while lengths_at < 8 * self.num_lines:
-            # Whoever goes through them at the same time moves the files too.
+            # Another loop over the lines may have moved the files' positions.
             self._lengths_file.seek(lengths_at)
             content = self._lengths_file.read(8 * _LINES_AT_ONCE)
             lengths = np.frombuffer(content, np.int32).reshape(-1, 2)
@@ -113,10 +105,9 @@ class PackedLines:
 
 @contextlib.contextmanager
 def pack_file(path, tokenizer, max_seq_length, *, folder=None):
-    """Reads a file once, a pipe will do, and packs its lines.
+    """Reads a file, or a pipe, once and packs its lines.
 
-    Lines end at LF alone. Every line counts, an empty one too: it is [CLS]
-    [SEP].
+    Lines end at LF alone. Every line counts: an empty one is [CLS] [SEP].
 
     Args:
       path: str, local or remote.
@@ -162,9 +153,8 @@ def _log(path, lines, tokenizer, max_seq_length):
         path,
     )
     first, _ = next(iter(lines))
-    converter.log_example(
-        InputExample(f"{path}, line 0", ""),
-        tokenizer.convert_ids_to_tokens(first.tolist()),
+    packing.log_pieces(
+        f"{path}, line 0", tokenizer.convert_ids_to_tokens(first.tolist())
     )
     if lines.num_cut:
         _logger.warning(

@@ -38,22 +38,14 @@ _SPECIAL = {
 }
 _SPECIAL_2018 = {hugging: name for name, hugging in _SPECIAL.items()}
 _ENCODER_PARTS = ("embeddings", "encoder", "pooler")
-_LAYER_NORM_PARTS = {
-    "weight": "gamma",
-    "bias": "beta",
-    # The spelling of the first versions.
-    "gamma": "gamma",
-    "beta": "beta",
-}
+# The first versions had 2018's spelling.
+_LAYER_NORM_PARTS = {"weight": "gamma", "bias": "beta"}
 # Not weights: 0, 1, 2, ... and 0, 0, 0, ...
 _BUFFERS = ("embeddings.position_ids", "embeddings.token_type_ids")
 
 
 def name_of_2018(hugging_face_name):
-    """Translates a name of Hugging Face's.
-
-    Args:
-      hugging_face_name: str, with or without the `bert.` prefix.
+    """Translates a name of Hugging Face's, with or without the `bert.` prefix.
 
     Returns:
       (str, bool): the 2018 name, and whether the tensor is to be transposed.
@@ -78,9 +70,6 @@ def name_of_2018(hugging_face_name):
 def name_of_hugging_face(name):
     """Translates a 2018 name of an encoder's or a head's variable.
 
-    Args:
-      name: str, as "bert/pooler/dense/kernel".
-
     Returns:
       (str, bool): the name, with the `bert.` prefix where it is the encoder's,
       and whether the tensor is to be transposed.
@@ -95,31 +84,30 @@ def name_of_hugging_face(name):
 
 
 class HuggingFaceReader(WeightReader):
-    """A Hugging Face BERT in safetensors files.
+    """A Hugging Face BERT in safetensors files, one or an index of several.
 
     Attributes:
       buffers: tuple of str, tensors that are no weights and are passed over.
       dtypes: tuple of str, those of the weights in the files, as "BF16".
+
+    Raises:
+      UserError: a header that contradicts itself, two tensors of one
+        meaning, or a weight that is no floating point number.
     """
 
     format_name = "Hugging Face safetensors"
 
     def __init__(self, path):
-        """Reads the headers.
-
-        Args:
-          path: str, a safetensors file or an index of several.
-
-        Raises:
-          UserError: a header that contradicts itself, two tensors of one
-            meaning, or a weight that is no floating point number.
-        """
         tensors = safetensors_files.list_tensors(path)
         self.buffers = tuple(
             name for name in tensors if name.removeprefix("bert.") in _BUFFERS
         )
         # 2018 name -> (name in the file, Tensor, whether to transpose it)
-        self._tensors = self._read_rest(path)
+        self._tensors = {}
+        rest = os.path.join(os.path.dirname(path), REST_FILE)
+        if files.is_file(rest):
+            for name, tensor in safetensors_files.list_tensors(rest).items():
+                self._tensors[name] = name, tensor, False
         # Other names of the word embeddings and of the masked LM's bias.
         self._decoder = tensors.pop(_DECODER, None)
         self._decoder_bias = None
@@ -128,20 +116,15 @@ class HuggingFaceReader(WeightReader):
         for name, tensor in tensors.items():
             if name not in self.buffers:
                 self._add(path, name, tensor)
-        self.dtypes = tuple(
-            sorted({tensor.dtype for _, tensor, _ in self._tensors.values()})
-        )
-        super().__init__(path, self._describe())
-
-    @staticmethod
-    def _read_rest(path):
-        rest = os.path.join(os.path.dirname(path), REST_FILE)
-        if not files.is_file(rest):
-            return {}
-        return {
-            name: (name, tensor, False)
-            for name, tensor in safetensors_files.list_tensors(rest).items()
+        dtypes = {tensor.dtype for _, tensor, _ in self._tensors.values()}
+        self.dtypes = tuple(sorted(dtypes))
+        stored = {
+            meaning: tensor.shape[::-1] if transpose else tensor.shape
+            for meaning, (_, tensor, transpose) in self._tensors.items()
         }
+        super().__init__(
+            path, {n: Stored("float32", shape) for n, shape in stored.items()}
+        )
 
     def _add(self, path, name, tensor):
         _require_float(path, name, tensor)
@@ -155,14 +138,6 @@ class HuggingFaceReader(WeightReader):
                 "known. Remove one."
             )
         self._tensors[meaning] = name, tensor, transpose
-
-    def _describe(self):
-        return {
-            meaning: Stored(
-                "float32", tensor.shape[::-1] if transpose else tensor.shape
-            )
-            for meaning, (_, tensor, transpose) in self._tensors.items()
-        }
 
     def read(self, name):
         """See WeightReader; float32, whatever the file's dtype."""
@@ -194,9 +169,8 @@ class HuggingFaceReader(WeightReader):
         """Names in the log what a model of 2018's cannot hold of this one."""
         if self.buffers:
             logging.info("Left out, no weights: %s.", listed(self.buffers))
-        config = os.path.join(
-            os.path.dirname(self.path), huggingface_config.FILE
-        )
+        folder = os.path.dirname(self.path)
+        config = os.path.join(folder, huggingface_config.FILE)
         given = json_files.read_object(config) if files.is_file(config) else {}
         names = given.get("architectures") or []
         others = [name for name in names if name not in CLASSES]
@@ -245,14 +219,7 @@ CLASSES = {
 
 
 def choose_class(names):
-    """Chooses Hugging Face's class for a model.
-
-    Args:
-      names: collection of str, the model's 2018 names.
-
-    Returns:
-      str, one of CLASSES.
-    """
+    """Chooses one of CLASSES (str) for a model with these 2018 names."""
     for name, scopes in CLASSES.items():
         if all(any(n.startswith(scope) for n in names) for scope in scopes):
             return name

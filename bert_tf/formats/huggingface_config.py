@@ -1,5 +1,7 @@
 """Hugging Face's `config.json` and 2018's `bert_config.json`."""
 
+import dataclasses
+
 from bert_tf.config import BertConfig
 from bert_tf.errors import UserError
 from bert_tf.storage.json_files import read_object
@@ -28,19 +30,12 @@ _HUGGING_FACE_ACTIVATIONS = {
     "linear": "linear",
     "": "linear",
 }
-_SHARED_KEYS = (
-    "vocab_size",
-    "hidden_size",
-    "num_hidden_layers",
-    "num_attention_heads",
-    "intermediate_size",
-    "hidden_dropout_prob",
-    "attention_probs_dropout_prob",
-    "max_position_embeddings",
-    "type_vocab_size",
-    "initializer_range",
-    "layer_norm_eps",
-)
+# All others mean the same to both.
+_SHARED_KEYS = [
+    field.name
+    for field in dataclasses.fields(BertConfig)
+    if field.name != "hidden_act"
+]
 # Key, the value that leaves a model a plain BERT, what another one means.
 _PLAIN = (
     ("model_type", "bert", "another architecture"),
@@ -54,9 +49,6 @@ _PLAIN = (
 
 def read(path):
     """Reads a `config.json` as a BERT configuration that gives its numbers.
-
-    Args:
-      path: str.
 
     Returns:
       BertConfig; its `hidden_act` names the form of GELU that Hugging Face
@@ -79,29 +71,24 @@ def read(path):
             f"{path}: `hidden_act` is {activation!r}; known are "
             f"{', '.join(_ACTIVATIONS)}."
         )
-    values = {
-        key: given[key] for key in _SHARED_KEYS if given.get(key) is not None
-    }
     # Where a key is missing Hugging Face's default counts.
-    values = {"vocab_size": 30522, "type_vocab_size": 2, **values}
+    values = {"vocab_size": 30522, "type_vocab_size": 2}
+    for key in _SHARED_KEYS:
+        if given.get(key) is not None:
+            values[key] = given[key]
     try:
-        return BertConfig.from_dict(
-            {**values, "hidden_act": _ACTIVATIONS[activation]}
-        )
+        return BertConfig(**values, hidden_act=_ACTIVATIONS[activation])
     except UserError as error:
         raise UserError(f"{path}: {error}") from error
 
 
 def to_hugging_face(config, architecture, num_labels=None):
-    """Makes the contents of a `config.json`.
+    """Makes the contents (dict) of a `config.json`.
 
     Args:
       config: BertConfig.
       architecture: str, Hugging Face's class.
       num_labels: int, of a classifier.
-
-    Returns:
-      dict.
     """
     contents = {
         "architectures": [architecture],
@@ -113,7 +100,5 @@ def to_hugging_face(config, architecture, num_labels=None):
     if num_labels:
         labels = {str(index): f"LABEL_{index}" for index in range(num_labels)}
         contents["id2label"] = labels
-        contents["label2id"] = {
-            label: int(index) for index, label in labels.items()
-        }
+        contents["label2id"] = {label: int(i) for i, label in labels.items()}
     return contents

@@ -13,11 +13,11 @@ each with `.read(path)`, as Model Garden's own tasks do: `.restore(path)` asks
 for a counter of saves beside them.
 """
 
-import re
 import typing
 
 from absl import logging
 
+from bert_tf.checkpoints import variable_table
 from bert_tf.checkpoints.weight_reader import Stored, WeightReader, listed
 from bert_tf.errors import UserError
 from bert_tf.formats.model_garden_names import (
@@ -40,25 +40,18 @@ _ENCODER_EDGES = ("encoder", "encoder_network", "_network")
 class ModelGardenReader(WeightReader):
     """A Model Garden checkpoint of a BERT: an encoder with or without heads.
 
-    The encoder is found wherever the checkpoint has it. Of a head with a pooler
-    of its own that one is `bert/pooler`. What belongs to no BERT is in `stored`
-    under its key in the file, as is what belongs to a run (see `slots`).
+    The encoder is found wherever the checkpoint (a CheckpointReader) has it. If
+    a head has a pooler of its own, that one is `bert/pooler`. What belongs to
+    no BERT, or to a run (see `slots`), is in `stored` under its key in the
+    file.
 
-    Attributes:
-      num_attention_heads: int, N.
+    Raises:
+      UserError: it is damaged, or of no BERT of 2018's architecture.
     """
 
     format_name = "Model Garden checkpoint"
 
     def __init__(self, checkpoint):
-        """Finds the variables.
-
-        Args:
-          checkpoint: CheckpointReader, of a file that has an object graph.
-
-        Raises:
-          UserError: it is damaged, or of no BERT of 2018's architecture.
-        """
         search = Search(checkpoint, read_graph(checkpoint))
         self._checkpoint = checkpoint
         self._sources = search.find_sources()
@@ -121,7 +114,7 @@ def layout(stored, num_attention_heads):
     Raises:
       UserError: there is no whole encoder, or a variable has no shape of one.
     """
-    num_layers = _count_layers(stored)
+    num_layers = variable_table.sizes(stored).get("num_hidden_layers", 0)
     # Without a layer it lacks at least the first one's variables.
     parts = encoder_parts(max(num_layers, 1))
     missing = [
@@ -138,11 +131,6 @@ def layout(stored, num_attention_heads):
     maker.add_heads()
     maker.add_rest()
     return Layout(maker.entries, maker.graph.serialize())
-
-
-def _count_layers(stored):
-    matches = map(re.compile(r"bert/encoder/layer_(\d+)/").match, stored)
-    return len({match[1] for match in matches if match})
 
 
 class _LayoutMaker:

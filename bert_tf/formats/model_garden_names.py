@@ -26,7 +26,7 @@ class Place(typing.NamedTuple):
     transposed: bool = False  # Two axes, which Model Garden has the other way.
 
     def paths(self):
-        """Lists where to look for it (str), that of early 2020 last."""
+        """Lists where to look for it (str); early 2020's path is last."""
         former = self.path.replace(*_FORMER)
         return [self.path] if former == self.path else [self.path, former]
 
@@ -41,14 +41,9 @@ _FORMER = ("_attention_layer/_output_dense/", "_attention_output_dense/")
 
 
 def shape_of(words, sizes):
-    """Multiplies out axes.
+    """Multiplies out axes (list of str) to a shape (tuple of int).
 
-    Args:
-      words: list of str, the axes.
-      sizes: dict, capital letter -> int.
-
-    Returns:
-      tuple of int.
+    `sizes` is a dict, capital letter -> int.
     """
     return tuple(
         math.prod(sizes[letter.upper()] for letter in word) for word in words
@@ -65,11 +60,8 @@ def axes_text(words, sizes):
 def bind(words, shape, sizes):
     """Learns sizes from a shape, and checks those known already.
 
-    Args:
-      words: list of str, the axes.
-      shape: tuple of int.
-      sizes: dict, capital letter -> int, added to; what words of several
-        letters consist of has to be in it.
+    `words` are the axes, `sizes` is a dict, capital letter -> int, added to. It
+    must already hold the letters of words that have several.
 
     Returns:
       bool, whether the shape agrees with the axes and with `sizes`.
@@ -83,15 +75,9 @@ def bind(words, shape, sizes):
 
 
 def relaid(value, transposed, shape):
-    """Gives a value another layout; the numbers stay as they are.
+    """Gives an np.ndarray another layout; the numbers stay as they are.
 
-    Args:
-      value: np.ndarray.
-      transposed: bool, whether its two axes change places.
-      shape: tuple of int, what it is to have then.
-
-    Returns:
-      np.ndarray, contiguous.
+    If `transposed`, its two axes change places. `shape` is what it has then.
     """
     value = value.T if transposed else value
     return np.ascontiguousarray(value).reshape(shape)
@@ -164,14 +150,7 @@ _POOLER = {"kernel": Place("kernel", "D d"), "bias": Place("bias", "D")}
 
 
 def encoder_parts(num_layers):
-    """Lists an encoder's parts without the pooler; paths start at the encoder.
-
-    Args:
-      num_layers: int.
-
-    Returns:
-      list of Part.
-    """
+    """Lists an encoder's Parts, without pooler; paths start at the encoder."""
     embeddings = [
         Part(
             "bert/embeddings/",
@@ -200,14 +179,10 @@ def pooler_part(num_layers):
 
 
 def head_parts(next_sentence="0"):
-    """Lists the heads; paths start at the root.
+    """Lists the heads' Parts; paths start at the root.
 
-    Args:
-      next_sentence: str, which of BertPretrainerV2's `classification_heads` it
-        is, or None for none of them.
-
-    Returns:
-      list of Part.
+    `next_sentence` says which of BertPretrainerV2's `classification_heads`
+    (str) is that head; None says that none of them is.
     """
     masked_lm = {
         **_dense("transform/dense", "dense", "D d"),

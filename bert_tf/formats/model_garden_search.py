@@ -44,10 +44,7 @@ class Source(typing.NamedTuple):
 
 
 def read_graph(checkpoint):
-    """Reads the object graph of a CheckpointReader.
-
-    Returns:
-      ObjectGraph.
+    """Reads the ObjectGraph of a CheckpointReader.
 
     Raises:
       UserError: it is damaged.
@@ -62,24 +59,18 @@ def read_graph(checkpoint):
 
 
 class Search:
-    """A search for one BERT; call `find_sources` first.
+    """A search in a CheckpointReader and its ObjectGraph for one BERT.
 
     Attributes:
-      sizes: dict, letter of an axis -> int, once the sources are found.
-
-    Args:
-      checkpoint: CheckpointReader.
-      graph: ObjectGraph, its.
+      sizes: dict, letter of an axis -> int, once `find_sources` was called,
+        which is to be done first.
     """
 
     def __init__(self, checkpoint, graph):
         self._path = checkpoint.path
         self._graph = graph
-        self._file = {
-            key: stored
-            for key, stored in checkpoint.stored.items()
-            if key != OBJECT_GRAPH
-        }
+        self._file = dict(checkpoint.stored)
+        del self._file[OBJECT_GRAPH]
         self._sources = {}
         self._superseded = set()  # Keys.
         self.sizes = {"2": 2}
@@ -97,7 +88,7 @@ class Search:
         num_layers = self._count_layers(encoder)
         missing = []
         for part in encoder_parts(num_layers):
-            found = self._locate(part, self._find_first(part, encoder))
+            found = self._locate(part, encoder)
             self._take(found)
             missing += [name for name in part.names() if name not in found]
         if missing:
@@ -110,23 +101,24 @@ class Search:
             )
         head = self._next_sentence_head()
         for part in head_parts(head):
-            self._take(self._locate(part, self._find_anywhere(part)))
+            self._take(self._locate(part))
         self._take_pooler(pooler_part(num_layers), encoder, head)
         self._take_rest()
         self._require_no_more(encoder)
         return self._sources
 
     def _find_encoder(self):
-        words = encoder_parts(0)[0]
+        embeddings = encoder_parts(0)[0]
         for node in self._graph.walk():
-            if self._locate(words, self._find_first(words, node)):
-                if self._is_factorized(node):
-                    raise self._no_bert(
-                        "it projects its embeddings to the hidden size, as "
-                        "ALBERT does"
-                    )
-                if self._count_layers(node):
-                    return node
+            if not self._locate(embeddings, node):
+                continue
+            if self._is_factorized(node):
+                raise self._no_bert(
+                    "it projects its embeddings to the hidden size, as ALBERT "
+                    "does"
+                )
+            if self._count_layers(node):
+                return node
         raise UserError(
             f"In the checkpoint {self._path} no encoder of a BERT is to be "
             "found: no object has both Model Garden's word embeddings and "
@@ -161,26 +153,26 @@ class Search:
             for path in block_paths(index)
         )
 
-    def _find_first(self, part, start):
-        """Returns the node of a Part's object, seen from a node, or None."""
-        found = (self._graph.find(path, start) for path in part.paths)
-        return next((node for node in found if node is not None), None)
+    def _find(self, part, start):
+        """Returns the node of a Part's object, or None; see `_locate`."""
+        for path in part.paths:
+            if start is None:
+                # What the table calls `model` can have any name, or be the
+                # root.
+                node = self._graph.find_anywhere(path.removeprefix("model/"))
+            else:
+                node = self._graph.find(path, start)
+            if node is not None:
+                return node
+        return None
 
-    def _find_anywhere(self, part):
-        """Returns the node of a Part's object, or None."""
-        # What the table calls `model` can have any name, or be the root.
-        found = (
-            self._graph.find_anywhere(path.removeprefix("model/"))
-            for path in part.paths
-        )
-        return next((node for node in found if node is not None), None)
-
-    def _locate(self, part, node):
-        """Finds the variables of a Part below its object's node, or None.
+    def _locate(self, part, start=None):
+        """Finds the variables of a Part, seen from a node, or wherever it is.
 
         Returns:
           dict, 2018 name -> (node of the variable, Place); what is found.
         """
+        node = self._find(part, start)
         found = {}
         for name in part.names() if node is not None else ():
             place = part.place(name)
@@ -222,17 +214,16 @@ class Search:
         for edge, head in graph.children[heads].items() if heads else ():
             kernel = graph.find("out_proj/kernel", head)
             name = graph.full_names[kernel] if kernel is not None else None
-            if (name and not _NEXT_SENTENCE.isdisjoint(name.split("/"))) or (
-                pooler is not None and graph.find("dense", head) == pooler
-            ):
+            if name and not _NEXT_SENTENCE.isdisjoint(name.split("/")):
+                return edge
+            if pooler is not None and graph.find("dense", head) == pooler:
                 return edge
         return None
 
     def _take_pooler(self, part, encoder, next_sentence_head):
         """Takes a head's own pooler, which was trained, else the encoder's."""
-        own = self._locate(part, self._find_first(part, encoder))
-        part = head_pooler_part(next_sentence_head)
-        of_head = self._locate(part, self._find_anywhere(part))
+        own = self._locate(part, encoder)
+        of_head = self._locate(head_pooler_part(next_sentence_head))
         if self._full_names(own) == self._full_names(of_head):
             # One of the two is a copy: this project writes both.
             taken, left = own, of_head
@@ -240,9 +231,8 @@ class Search:
             taken, left = of_head or own, own
         self._take(taken)
         keys = [self._graph.keys[node] for node, _ in taken.values()]
-        for node, _ in left.values():
-            if self._graph.keys[node] not in keys:
-                self._superseded.add(self._graph.keys[node])
+        self._superseded = {self._graph.keys[node] for node, _ in left.values()}
+        self._superseded.difference_update(keys)
         if self._superseded and taken is of_head:
             logging.info(
                 "The pooler is the head's, %s; the encoder's own, which that "
@@ -272,23 +262,16 @@ class Search:
             raise self._no_bert(f"its encoder also has {listed(more)}")
 
     def others(self):
-        """Describes what has no 2018 name.
-
-        Returns:
-          dict, key -> Stored.
-        """
+        """Returns what has no 2018 name: dict, key -> Stored."""
         taken = {source.key for source in self._sources.values()}
-        return {
-            key: stored
-            for key, stored in self._file.items()
-            if key not in taken and key not in self._superseded
-        }
+        taken |= self._superseded
+        return {k: stored for k, stored in self._file.items() if k not in taken}
 
     def run_keys(self):
-        """Lists the keys (set of str) of what belongs to a run, not a model.
+        """Lists the keys (set of str) of what belongs to a run, not to a model.
 
-        That is what only an optimizer, a metric or a counter leads to, and
-        texts, in which Keras of 2020 describes layers.
+        Only an optimizer, a metric or a counter leads to it. Texts belong to it
+        too: in these Keras of 2020 describes layers.
         """
         keys = self._graph.keys
         models = {keys[node] for node in self._graph.walk(shuns=_is_of_run)}

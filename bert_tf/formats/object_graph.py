@@ -20,18 +20,8 @@ _VALUE = "VARIABLE_VALUE"
 
 
 def key_of(*edges):
-    """Makes a key as TensorFlow does.
-
-    Args:
-      edges: str each, from the root to a variable.
-
-    Returns:
-      str.
-    """
-    escaped = (
-        edge.replace(".", "..").replace("/", ".S")  # As TensorFlow escapes.
-        for edge in edges
-    )
+    """Makes a key as TensorFlow does, of the edges (str) to a variable."""
+    escaped = (edge.replace(".", "..").replace("/", ".S") for edge in edges)
     return f"{'/'.join(escaped)}/.ATTRIBUTES/{_VALUE}"
 
 
@@ -56,17 +46,10 @@ class ObjectGraph:
 
     @classmethod
     def parse(cls, serialized, path):
-        """Reads a graph.
-
-        Args:
-          serialized: bytes, a TrackableObjectGraph.
-          path: str, the checkpoint, for messages.
-
-        Returns:
-          ObjectGraph.
+        """Reads a graph of bytes, a TrackableObjectGraph.
 
         Raises:
-          UserError: it is damaged.
+          UserError: it is damaged; `path` (str) names the checkpoint.
         """
         try:
             nodes = TrackableObjectGraph.FromString(serialized).nodes
@@ -95,9 +78,8 @@ class ObjectGraph:
     def serialize(self):
         """Returns the graph as bytes, a TrackableObjectGraph."""
         message = TrackableObjectGraph()
-        for children, key, full_name in zip(
-            self.children, self.keys, self.full_names
-        ):
+        values = zip(self.children, self.keys, self.full_names)
+        for children, key, full_name in values:
             node = message.nodes.add()
             for edge, child in children.items():
                 node.children.add(local_name=edge, node_id=child)
@@ -117,23 +99,14 @@ class ObjectGraph:
         return node
 
     def find_anywhere(self, path):
-        """Follows a path (str) from the nearest node to the root that has it.
-
-        Returns:
-          A node, or None.
-        """
+        """As `find`, from the nearest node to the root that has the path."""
         found = (self.find(path, node) for node in self.walk())
         return next((node for node in found if node is not None), None)
 
     def walk(self, start=ROOT, *, shuns=lambda edge: False):
         """Lists what a node leads to, itself first, then the nearest.
 
-        Args:
-          start: the node.
-          shuns: function of an edge (str) that tells whether to pass it by.
-
-        Returns:
-          list of nodes.
+        `shuns` is a function of an edge (str) that tells whether to pass it by.
         """
         nodes, reached = [start], {start}
         for node in nodes:  # It grows meanwhile.
@@ -144,15 +117,10 @@ class ObjectGraph:
         return nodes
 
     def make(self, path, start=ROOT):
-        """Follows a path (str) from a node, making what it lacks.
-
-        Returns:
-          The node at its end.
-        """
-        node = start
+        """Follows a path (str), making what it lacks; returns its end."""
         for edge in path.split("/"):
-            node = self.add_child(edge, node)
-        return node
+            start = self.add_child(edge, start)
+        return start
 
     def add_child(self, edge, node=ROOT):
         """Returns the child of a node by an edge (str), made where lacking."""
@@ -162,8 +130,8 @@ class ObjectGraph:
 
     def link(self, path, node, start=ROOT):
         """Makes a path (str) from a node lead to another node."""
-        *owners, edge = path.split("/")
-        owner = self.make("/".join(owners), start) if owners else start
+        owners, _, edge = path.rpartition("/")
+        owner = self.make(owners, start) if owners else start
         self.children[owner][edge] = node
 
     def set_variable(self, node, key, full_name):

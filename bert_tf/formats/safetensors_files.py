@@ -1,13 +1,14 @@
 """Weights in safetensors files: one file, or several and their index.
 
-Reading and writing the values is the safetensors library's work. What a file's
-header says is checked here first, so that a file that lies is refused by name
-before anything is allocated; and memory holds one tensor at a time.
+The safetensors library reads and writes the values. What a file's header says
+is checked here first, so that a file that lies is refused by name before
+anything is allocated. Memory holds one tensor at a time.
 
 A file: 8 bytes, N, little-endian; N bytes of JSON, the header, which gives each
 tensor's dtype, shape and place; then the values, without a gap.
 """
 
+import math
 import os
 import struct
 import typing
@@ -45,8 +46,7 @@ class Tensor(typing.NamedTuple):
 def list_tensors(path):
     """Lists what a safetensors file, or an index of several, holds.
 
-    Args:
-      path: str, a local ".safetensors" or ".safetensors.index.json" file.
+    `path` is local and ends in ".safetensors" or ".safetensors.index.json".
 
     Returns:
       dict: name (str) -> Tensor, in no particular order.
@@ -64,23 +64,21 @@ def list_tensors(path):
                 f"{path} names {name}, which is not beside it. Download all "
                 "files of the model."
             )
-        tensors[name] = _read_header(part)
-    for tensor, name in weight_map.items():
-        if tensor not in tensors[name]:
-            raise UserError(
-                f"{path} says that {tensor} is in {name}, which does not hold "
-                "it. Download all files of the model again."
-            )
-    for name, held in tensors.items():
+        held = _read_header(part)
+        for tensor in (t for t, holder in weight_map.items() if holder == name):
+            if tensor not in held:
+                raise UserError(
+                    f"{path} says that {tensor} is in {name}, which does not "
+                    "hold it. Download all files of the model again."
+                )
+            tensors[tensor] = held[tensor]
         more = sorted(held.keys() - weight_map.keys())
         if more:
             raise UserError(
                 f"{path} does not name {listed(more)}, which {name} holds. "
                 "Download all files of the model again."
             )
-    return {
-        tensor: tensors[name][tensor] for tensor, name in weight_map.items()
-    }
+    return tensors
 
 
 def _read_index(path):
@@ -125,10 +123,7 @@ def _read_header(path):
         raise UserError(f"{path}: its header is no JSON object.")
     header.pop("__metadata__", None)
     start = 8 + length
-    tensors = {
-        name: _describe(path, name, entry, start)
-        for name, entry in header.items()
-    }
+    tensors = {n: _describe(path, n, x, start) for n, x in header.items()}
     _require_no_gap(path, tensors, start, size)
     return tensors
 
@@ -156,10 +151,7 @@ def _describe(path, name, entry, start):
             f"{', '.join(_BITS)}. Save the model's weights as float32."
         )
     begin, end = offsets
-    count = 1
-    for dimension in shape:
-        count *= dimension
-    wanted = count * _BITS[dtype] // 8
+    wanted = math.prod(shape) * _BITS[dtype] // 8
     if end - begin != wanted:
         raise UserError(
             f"{path}: {name}, {dtype} {shape}, takes {wanted} bytes, but its "
@@ -202,20 +194,15 @@ def is_float(tensor):
 def read_tensor(tensor, name):
     """Reads one tensor as float32: wider than float16 and bfloat16, so exact.
 
-    Args:
-      tensor: Tensor, one for which `is_float` is true.
-      name: str, its name in the file.
-
-    Returns:
-      float32 np.ndarray.
+    For `tensor` `is_float` is true; `name` is its name in the file.
 
     Raises:
       UserError: the file was changed meanwhile, or the library is missing.
     """
     library = _library()
     try:
-        # Opened anew each time: what a mapped file has shown of itself counts
-        # as this process's memory until it is closed.
+        # Opened again each time: what was read of a mapped file counts as this
+        # process's memory until the file is closed.
         with library.safe_open(tensor.path, framework="numpy") as stream:
             value = stream.get_tensor(name)
     except (library.SafetensorError, OSError) as error:
@@ -237,15 +224,13 @@ def _library():
 
 
 def write(path, shapes, read):
-    """Writes float32 tensors into one file, never two of them in memory.
+    """Writes float32 tensors into one local file, never two of them in memory.
 
-    Args:
-      path: str, local.
-      shapes: dict, name (str) -> tuple of int.
-      read: function of a name that gives its float32 np.ndarray.
+    `shapes` is a dict, name (str) -> tuple of int, and `read` a function of a
+    name that gives its float32 np.ndarray.
     """
     library = _library()
-    largest = max(int(np.prod(shape)) for shape in shapes.values())
+    largest = max(math.prod(shape) for shape in shapes.values())
     # The library wants all values at once. It gets zeros, the same for every
     # tensor, which lays the file out; then each value goes to its place.
     blank = np.zeros(largest, np.float32)
@@ -254,7 +239,7 @@ def write(path, shapes, read):
             dtype="float32",
             shape=shape,
             data_ptr=blank.ctypes.data,
-            data_len=4 * int(np.prod(shape)),
+            data_len=4 * math.prod(shape),
         )
         for name, shape in shapes.items()
     }

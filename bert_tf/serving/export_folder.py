@@ -3,7 +3,7 @@
 import os
 
 from bert_tf.errors import UserError
-from bert_tf.formats.saved_model_folder import DESCRIPTION_FILE
+from bert_tf.formats.saved_model import DESCRIPTION_FILE
 from bert_tf.storage import json_files
 
 

@@ -78,7 +78,7 @@ class HubEncoder(Servable):
         self._run = lambda *args, **kwargs: encoder(*args, **kwargs)
         self.variables = list(encoder.variables)
         self.trainable_variables = list(encoder.trainable_variables)
-        # By their 2018 names, for `saved_variables`.
+        # By their 2018 names, for `saved_model`.
         self.bert_variables = variable_names(encoder)
         self.dropout_states = dropout_states(encoder)
         if vocab_file:

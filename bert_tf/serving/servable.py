@@ -11,8 +11,9 @@ import numpy as np
 import tensorflow as tf
 
 from bert_tf import features
+from bert_tf.data.record_writer import ExampleSerializer
 from bert_tf.features import INPUT_KEYS
-from bert_tf.formats.saved_model_folder import DESCRIPTION_FILE
+from bert_tf.formats.saved_model import DESCRIPTION_FILE
 from bert_tf.storage import files
 from bert_tf.text import graph_packing
 from bert_tf.text.graph_tokenizer import TextTokenizer
@@ -165,10 +166,17 @@ class ServedModel(Servable):
         texts = tf.constant(SAMPLE_TEXTS)
         inputs = self.pack(texts)
         whole = self.pack(texts, length=self.max_seq_length)
-        rows = zip(*(whole[name].numpy() for name in INPUT_KEYS))
-        serializer = features.ExampleSerializer(self._record_features)
+        rows = zip(*(whole[name].numpy().tolist() for name in INPUT_KEYS))
+        serializer = ExampleSerializer(self._record_features)
         records = [
-            serializer.serialize(dict(zip(INPUT_KEYS, row))) for row in rows
+            serializer.serialize(
+                {
+                    "input_ids": input_ids,
+                    "input_mask": bytes(input_mask),
+                    "segment_ids": bytes(segment_ids),
+                }
+            )
+            for input_ids, input_mask, segment_ids in rows
         ]
         return {
             "serving_default": {k: v.numpy() for k, v in inputs.items()},

@@ -6,7 +6,8 @@ S max_seq_length
 import dataclasses
 import itertools
 
-from bert_tf.data import encoding, record_file
+from bert_tf.data import record_writer
+from bert_tf.features import squad_features
 from bert_tf.squad import windows
 from bert_tf.squad.windows import Question, Window
 from bert_tf.text.packing import new_tokenizer
@@ -81,15 +82,19 @@ class Converter:
 
     def prediction_records(self, examples):
         """Yields the records (list of bytes) of each SquadExample's windows."""
+        serializer = self._serializer(is_training=False)
         unique_ids = itertools.count(FIRST_UNIQUE_ID)
         for question in self.questions(examples):
             yield [
-                self._record(question, window, next(unique_ids), ())
+                serializer.serialize(
+                    self._values(question, window, next(unique_ids))
+                )
                 for window in question.windows
             ]
 
     def training_records(self, examples):
         """Does so for examples with answers, which the records have too."""
+        serializer = self._serializer(is_training=True)
         unique_ids = itertools.count(FIRST_UNIQUE_ID)
         for example, question in zip(examples, self.questions(examples)):
             first, last = self._answer_span(example, question.tokenized)
@@ -99,14 +104,13 @@ class Converter:
                 start, end = windows.answer_positions(
                     window, is_impossible, first, last
                 )
-                entries = (
-                    encoding.number_entry("start_positions", start),
-                    encoding.number_entry("end_positions", end),
-                    encoding.number_entry("is_impossible", is_impossible),
-                )
-                records.append(
-                    self._record(question, window, next(unique_ids), entries)
-                )
+                values = {
+                    **self._values(question, window, next(unique_ids)),
+                    "start_positions": [start],
+                    "end_positions": [end],
+                    "is_impossible": [int(is_impossible)],
+                }
+                records.append(serializer.serialize(values))
             yield records
 
     def _answer_span(self, example, tokenized):
@@ -121,7 +125,13 @@ class Converter:
             self._tokenizer.tokenize(example.orig_answer_text),
         )
 
-    def _record(self, question, window, unique_id, entries):
+    def _serializer(self, *, is_training):
+        length = self._conversion.max_seq_length
+        return record_writer.ExampleSerializer(
+            squad_features(length, is_training=is_training)
+        )
+
+    def _values(self, question, window, unique_id):
         start, end = window.start, window.start + window.length
         input_ids = [
             self._cls,
@@ -130,21 +140,15 @@ class Converter:
             *question.tokenized.ids[start:end],
             self._sep,
         ]
-        return self._encode(unique_id, input_ids, window.offset, entries)
-
-    def _encode(self, unique_id, input_ids, num_first, entries=()):
         length = self._conversion.max_seq_length
-        return encoding.encode_example(
-            (
-                encoding.number_entry("unique_ids", unique_id),
-                *encoding.text_entries(input_ids, num_first, length),
-                *entries,
-            )
-        )
+        text = record_writer.text_values(input_ids, window.offset, length)
+        return {"unique_ids": [unique_id], **text}
 
     def padding_record(self):
         """Returns the record (bytes), without pieces, that fills up a batch."""
-        return self._encode(0, [], 0)
+        text = record_writer.text_values([], 0, self._conversion.max_seq_length)
+        serializer = self._serializer(is_training=False)
+        return serializer.serialize({"unique_ids": [0], **text})
 
 
 def write_records(path, records_of_questions, *, padding=None, batch_size=1):
@@ -171,5 +175,5 @@ def write_records(path, records_of_questions, *, padding=None, batch_size=1):
         if padding is not None:
             yield [padding] * (-num_records % batch_size)
 
-    record_file.write(path, batches())
+    record_writer.write(path, batches())
     return num_records

@@ -28,12 +28,7 @@ def _gfile():
 def naming_failures(path, verb):
     """Turns a failure of the file system into a UserError.
 
-    Args:
-      path: str, what the `with` block works on.
-      verb: str for the message: "<path> cannot be <verb>".
-
-    Raises:
-      UserError: the block failed.
+    The message is "<path> cannot be <verb>: ...", both str.
     """
     try:
         yield
@@ -41,17 +36,14 @@ def naming_failures(path, verb):
         reason = error.strerror or error
         raise UserError(f"{path} cannot be {verb}: {reason}.") from error
     except Exception as error:
-        # TensorFlow's file system has errors of its own. It is imported
-        # already if it raised one.
-        if not is_remote(path) or not _is_tensorflow_error(error):
+        if not is_remote(path):
+            raise
+        # TensorFlow's file system has errors of its own.
+        import tensorflow as tf
+
+        if not isinstance(error, tf.errors.OpError):
             raise
         raise UserError(f"{path} cannot be {verb}: {error.message}.") from error
-
-
-def _is_tensorflow_error(error):
-    import tensorflow as tf
-
-    return isinstance(error, tf.errors.OpError)
 
 
 def is_file(path):
@@ -75,15 +67,18 @@ def is_folder(path):
     return os.path.isdir(path)
 
 
-def require_file(path, flag):
-    """Checks that the file a flag names is there.
+def is_same(one, other):
+    """Tells whether two paths (str) lead to one file."""
+    if is_remote(one) or is_remote(other):
+        return one == other
+    return os.path.realpath(one) == os.path.realpath(other)
 
-    Args:
-      path: str or None, the flag's value.
-      flag: str, its name without dashes, for the message.
+
+def require_file(path, flag):
+    """Checks that the file which a flag (str, without dashes) names is there.
 
     Raises:
-      UserError: no value, no such file, or a folder.
+      UserError: `path` is None or empty, names no file, or names a folder.
     """
     if not path:
         raise UserError(f"--{flag} must be given.")
@@ -99,26 +94,13 @@ def open_binary(path, mode="rb"):
 
 
 def read_bytes(path):
-    """Reads a whole file.
-
-    Args:
-      path: str.
-
-    Returns:
-      bytes.
-
-    Raises:
-      UserError: it cannot be read.
-    """
+    """Reads a whole file; returns bytes. A UserError if that fails."""
     with naming_failures(path, "read"), open_binary(path) as stream:
         return stream.read()
 
 
 def read_text(path):
     """Reads a whole UTF-8 file.
-
-    Args:
-      path: str.
 
     Returns:
       str, without a leading byte-order mark. Line ends are kept as they are.
@@ -140,9 +122,8 @@ def read_text(path):
 def expand_patterns(patterns, flag):
     """Lists the files that a comma-separated list of paths and globs names.
 
-    Args:
-      patterns: str, as in "a.txt,more/*.txt".
-      flag: str, the flag's name without dashes, for the message.
+    `patterns` is as in "a.txt,more/*.txt"; messages name `flag`, without
+    dashes.
 
     Returns:
       list of str: patterns in the order given, files of one pattern sorted.
@@ -183,14 +164,10 @@ def _matches(pattern):
 
 
 def require_rereadable(paths, flag):
-    """Checks that files can be opened more than once, unlike a pipe.
-
-    Args:
-      paths: list of str.
-      flag: str, the flag that gave them, for the message.
+    """Checks that a flag's files (list of str) are no pipes.
 
     Raises:
-      UserError: one cannot.
+      UserError: one cannot be opened more than once.
     """
     for path in paths:
         if not is_remote(path) and not os.path.isfile(path):
@@ -201,14 +178,11 @@ def require_rereadable(paths, flag):
 
 
 def make_output_folder(path, flag):
-    """Creates a folder with its parents and checks that it can be written.
-
-    Args:
-      path: str or None, the flag's value.
-      flag: str, its name without dashes, for the message.
+    """Creates the folder that a flag names, with its parents.
 
     Raises:
-      UserError: no value, a file of that name, or no permission.
+      UserError: `path` is None or empty, a file has that name, or the folder
+        may not be written.
     """
     if not path:
         raise UserError(f"--{flag} must be given.")
@@ -231,7 +205,7 @@ def replacing(path):
     """Gives a path to write; on success it becomes `path` in one step.
 
     Args:
-      path: str, the final name. Of a symbolic link the target is replaced.
+      path: str, the final name. The target of a symbolic link is replaced.
 
     Yields:
       str, a name beside it that no glob matches and no other process takes.
@@ -240,14 +214,14 @@ def replacing(path):
     """
     if not is_remote(path):
         path = os.path.realpath(path)
-        _remove_abandoned(path)
+        remove_abandoned(_incomplete(path), os.remove)
     beside = f"{_incomplete(path)}{os.getpid()}{_INCOMPLETE}"
     try:
         yield beside
     except BaseException:
         # Any error of removing would hide the one that matters.
         with contextlib.suppress(Exception):
-            _remove(beside)
+            (_gfile().remove if is_remote(path) else os.remove)(beside)
         raise
     if is_remote(path):
         _gfile().rename(beside, path, overwrite=True)
@@ -259,28 +233,32 @@ _INCOMPLETE = ".incomplete"
 
 
 def _incomplete(path):
-    """Returns how the names begin that this machine gives an unfinished file.
+    """Returns how this machine's names of an unfinished file begin.
 
-    A process number alone would be that of another machine, or container, in
-    the same folder as well.
+    The process number that follows is not enough: another machine, or
+    container, may write into the same folder.
     """
     folder, name = os.path.split(path)
     return os.path.join(folder, f".{name}.{platform.node()}.")
 
 
-def _remove_abandoned(path):
-    """Removes what processes left that were killed while they wrote a file."""
-    start = _incomplete(path)
+def remove_abandoned(start, remove):
+    """Removes what killed processes of this machine left unfinished.
+
+    Args:
+      start: str, a path; the number of the process and ".incomplete" follow.
+      remove: function of a path.
+    """
     for left in glob.glob(f"{glob.escape(start)}*{_INCOMPLETE}"):
         process = left[len(start) : -len(_INCOMPLETE)]
-        if process.isdecimal() and not is_running(int(process)):
+        if process.isdecimal() and not _is_running(int(process)):
             with contextlib.suppress(OSError):
-                os.remove(left)
+                remove(left)
 
 
-def is_running(process):
+def _is_running(process):
     """Tells whether a process of this machine (int, its number) runs."""
-    # Elsewhere signal 0 is one that is sent.
+    # Only on POSIX does signal 0 ask without being sent.
     if os.name != "posix":
         return True
     try:
@@ -292,25 +270,13 @@ def is_running(process):
     return True
 
 
-def _remove(path):
-    (_gfile().remove if is_remote(path) else os.remove)(path)
-
-
 def write_text(path, text):
-    """Writes `text` (str) to `path` as UTF-8, all or nothing.
-
-    Raises:
-      UserError: it cannot be written.
-    """
+    """Writes `text` (str) as UTF-8, all or nothing; a UserError if it fails."""
     write_bytes(path, text.encode())
 
 
 def write_bytes(path, content):
-    """Writes `content` (bytes) to `path`, all or nothing.
-
-    Raises:
-      UserError: it cannot be written.
-    """
+    """Writes bytes, all or nothing; a UserError if that fails."""
     with (
         naming_failures(path, "written"),
         replacing(path) as beside,
@@ -320,28 +286,20 @@ def write_bytes(path, content):
 
 
 def list_folder(path):
-    """Lists the names (str) in a local folder.
-
-    Raises:
-      UserError: it cannot be listed.
-    """
+    """Lists the names (str) in a local folder ("": the current one), sorted."""
     with naming_failures(path, "listed"):
         return sorted(os.listdir(path or "."))
 
 
 def size(path):
     """Returns a file's size (int, bytes)."""
-    return (
-        _gfile().stat(path).length if is_remote(path) else os.stat(path).st_size
-    )
+    if is_remote(path):
+        return _gfile().stat(path).length
+    return os.path.getsize(path)
 
 
 def checksum(path):
-    """Returns the CRC-32 (int) of a file's content; the file may be large.
-
-    Raises:
-      UserError: it cannot be read.
-    """
+    """Returns the CRC-32 (int) of a file, which may be large."""
     value = 0
     with naming_failures(path, "read"), open_binary(path) as stream:
         while piece := stream.read(2**20):

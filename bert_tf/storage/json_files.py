@@ -1,4 +1,4 @@
-"""Reading small JSON files that come from elsewhere."""
+"""Small JSON files: reading those that come from elsewhere, and writing."""
 
 import json
 
@@ -10,14 +10,9 @@ _MAX_BYTES = 2**24
 
 
 def parse(path, text):
-    """Parses JSON in which no key stands twice.
+    """Parses JSON (str or bytes) in which no key stands twice.
 
-    Args:
-      path: str, where it comes from, for the messages.
-      text: str or bytes.
-
-    Returns:
-      What it holds.
+    `path` is where it comes from, for the messages.
 
     Raises:
       UserError: it is not JSON, or says one thing twice.
@@ -43,13 +38,7 @@ def parse(path, text):
 
 
 def read_object(path):
-    """Reads a file that holds a JSON object.
-
-    Args:
-      path: str.
-
-    Returns:
-      dict.
+    """Reads a file that holds a JSON object; returns a dict.
 
     Raises:
       UserError: unreadable, too large, or no JSON object.
@@ -68,3 +57,8 @@ def read_object(path):
             f"{type(held).__name__}."
         )
     return held
+
+
+def to_text(contents):
+    """Returns the text of a file: keys sorted, one a line, as 2018 wrote it."""
+    return json.dumps(contents, indent=2, sort_keys=True) + "\n"

@@ -1,7 +1,7 @@
 """Making a folder that is there only once it is whole."""
 
 import contextlib
-import glob
+import functools
 import os
 import shutil
 
@@ -10,11 +10,7 @@ from bert_tf.storage import files
 
 
 def require_new_folder(path, flag):
-    """Checks that a folder can be made where a flag says.
-
-    Args:
-      path: str, the flag's value.
-      flag: str, its name without dashes, for the message.
+    """Checks that the folder which a flag (str, without dashes) names is new.
 
     Raises:
       UserError: `path` is remote, or there already.
@@ -32,10 +28,6 @@ def require_new_folder(path, flag):
 @contextlib.contextmanager
 def making_folder(path, flag):
     """Gives a folder to fill; on success it becomes `path` in one step.
-
-    Args:
-      path: str, see `require_new_folder`.
-      flag: str, the flag that gave it, for the messages.
 
     Yields:
       str, a folder beside it. After an exception it is removed.
@@ -56,18 +48,15 @@ def making_folder(path, flag):
 def making_numbered_folder(parent, flag):
     """Gives a folder to fill; on success it gets the next free number.
 
-    Several processes may do so at once, each for a number of its own.
-
-    Args:
-      parent: str, a local folder; made if need be.
-      flag: str, the flag that gave it, for the messages.
+    Several processes may do so at once, each for a number of its own. `parent`
+    is local, and made if need be.
 
     Yields:
-      list of one str, a folder in `parent`; after the end of the context the
-      one in the list is that of the number. After an exception it is removed.
+      list of one str, a folder in `parent`. After the context it holds the
+      numbered folder. After an exception the folder is removed.
 
     Raises:
-      UserError: the disk does not take it.
+      UserError: the disk does not take it; `flag` is named.
     """
     files.make_output_folder(parent, flag)
     with _filling(parent, "export", parent) as beside:
@@ -78,15 +67,15 @@ def making_numbered_folder(parent, flag):
 
 @contextlib.contextmanager
 def _filling(parent, name, shown):
-    """Gives a folder in `parent`; what is not renamed is removed in the end.
+    """Gives a folder in `parent`; it is removed in the end unless renamed.
 
-    Args:
-      parent: str.
-      name: str, which tells what processes left that filled one like it.
-      shown: str, the path that messages name.
+    `name` tells which folders of killed processes are like it, and `shown`
+    is the path that messages name.
     """
-    _remove_abandoned(parent, name)
-    beside = os.path.join(parent, f".{name}.{os.getpid()}.incomplete")
+    start = os.path.join(parent, f".{name}.")
+    remove = functools.partial(shutil.rmtree, ignore_errors=True)
+    files.remove_abandoned(start, remove)
+    beside = f"{start}{os.getpid()}.incomplete"
     try:
         with files.naming_failures(shown, "written"):
             os.mkdir(beside)
@@ -97,25 +86,16 @@ def _filling(parent, name, shown):
 
 def _take_number(folder, parent):
     """Renames a folder to the number after the largest in `parent`."""
-    names = [name for name in os.listdir(parent) if name.isdecimal()]
-    number = max(map(int, names), default=0)
+    numbers = [int(name) for name in os.listdir(parent) if name.isdecimal()]
+    number = max(numbers, default=0)
     while True:
         number += 1
         path = os.path.join(parent, str(number))
         try:
             os.rename(folder, path)
         except OSError:
-            # Another process took it meanwhile.
+            # Another process may have taken the number meanwhile.
             if not os.path.lexists(path):
                 raise
         else:
             return path
-
-
-def _remove_abandoned(parent, name):
-    """Removes what processes left that were killed while they made a folder."""
-    pattern = os.path.join(glob.escape(parent), f".{glob.escape(name)}.*")
-    for path in glob.glob(f"{pattern}.incomplete"):
-        process = path.split(".")[-2]
-        if process.isdecimal() and not files.is_running(int(process)):
-            shutil.rmtree(path, ignore_errors=True)

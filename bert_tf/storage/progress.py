@@ -1,11 +1,30 @@
-"""What a person sees while a script trains or converts: lines and a bar."""
+"""How far long work has come: a bar and lines, or only a line now and then."""
 
 import math
 import sys
 import time
 
 from absl import logging
-from tqdm import tqdm
+
+_SECONDS_BETWEEN_BEATS = 20
+
+
+class Heartbeat:
+    """Logs a count every 20 seconds; work that is done sooner stays quiet.
+
+    Args:
+      message: str with one %s for the count.
+    """
+
+    def __init__(self, message):
+        self._message = message
+        self._due = time.monotonic() + _SECONDS_BETWEEN_BEATS
+
+    def beat(self, count):
+        """Logs `count` (int) if a line is due."""
+        if time.monotonic() >= self._due:
+            logging.info(self._message, f"{count:,}")
+            self._due = time.monotonic() + _SECONDS_BETWEEN_BEATS
 
 
 class Progress:
@@ -28,6 +47,9 @@ class Progress:
     def __init__(
         self, total_steps, first_step=0, *, examples_per_step=1, unit="step"
     ):
+        # Deferred: the scripts that only beat start sooner without it.
+        from tqdm import tqdm
+
         self._total_steps = total_steps
         self._unit = unit
         self._examples_per_step = examples_per_step
@@ -57,8 +79,7 @@ class Progress:
     def line(self, values):
         """Logs one line for the steps since the last line.
 
-        Args:
-          values: dict, name -> float, printed in its order.
+        `values` is a dict, name -> float, printed in its order.
 
         Returns:
           float, the examples per second over these steps.
@@ -85,11 +106,9 @@ class Progress:
 
 
 def _short(value):
-    return (
-        f"{value:.4g}"
-        if abs(value) < 1e-3 or value >= 1e4
-        else (f"{value:.4f}" if abs(value) < 10 else f"{value:.1f}")
-    )
+    if abs(value) < 1e-3 or value >= 1e4:
+        return f"{value:.4g}"
+    return f"{value:.4f}" if abs(value) < 10 else f"{value:.1f}"
 
 
 def format_seconds(seconds):

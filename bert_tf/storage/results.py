@@ -10,11 +10,7 @@ _logger = logging.getLogger("absl")
 
 
 def write_results(path, results):
-    """Writes and logs a results file: a line `key = value` each, sorted.
-
-    Args:
-      path: str.
-      results: dict, str -> number.
+    """Writes and logs results (str -> number): sorted lines `key = value`.
 
     Raises:
       UserError: a result is not finite, or the file cannot be written.

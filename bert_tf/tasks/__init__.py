@@ -1,7 +1,7 @@
 """Files of texts with labels to examples, and predictions to files.
 
 In: a task's files. Out: examples, records of them, metrics, predictions. May
-import: `data`, `weights` and below. No TensorFlow before records are written.
+import: `data` and below. No TensorFlow before records are written.
 
 Read `rows`, `examples`, `labels`, `layouts`; `glue`, `xnli`, `own_table`;
 `registry`, `task_file`; the package `records`; `metrics`, `predictions`. What

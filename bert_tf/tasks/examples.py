@@ -12,7 +12,7 @@ class InputExample:
     Attributes:
       guid: str, what identifies it in messages.
       text_a: str, not tokenized.
-      text_b: str or None; a pair has it, and "" counts as none.
+      text_b: str, the second text of a pair; None or "" for none.
       label: str; for a regression its number; for several labels a str with
         commas between them, or a list of str. None where there is none.
       row_id: str or None, what identifies it in a file of predictions; None
@@ -84,15 +84,9 @@ class DataProcessor:
 
 
 def without_labels(examples):
-    """Takes the labels off examples that are to be predicted.
+    """Takes the labels off a list of InputExample that is to be predicted.
 
-    What stands there, if anything, was not checked and must not matter.
-
-    Args:
-      examples: list of InputExample.
-
-    Returns:
-      list of InputExample.
+    Whatever label stands there was not checked and must not matter.
 
     Source: new; 2018 gave each a label that its own tasks happen to have.
     """
@@ -100,14 +94,11 @@ def without_labels(examples):
 
 
 def row_ids(examples):
-    """Returns what identifies examples in a file of predictions.
+    """Returns what identifies examples in a file of predictions (list of str).
 
-    Args:
-      examples: list of InputExample, those of one file.
-
-    Returns:
-      list of str: the file's own ids where it has them, else the numbers of
-      the rows from 0, as the lines of 2018's test_results.tsv.
+    These are the own ids of the file that the examples (list of InputExample)
+    come from. Where it has none they are the numbers of the rows from 0, as the
+    lines of 2018's test_results.tsv.
     """
     return [
         str(number) if example.row_id is None else example.row_id

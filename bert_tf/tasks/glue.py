@@ -1,8 +1,8 @@
 """The tasks of the GLUE benchmark, in its folder layout.
 
-A processor says by tables which file and which column is what; `GlueProcessor`
-reads by them. Where a header names a column otherwise than GLUE's files do,
-the other name stands behind GLUE's.
+A processor is a table of which column is what; `GlueProcessor` reads by it.
+Some published files name a column otherwise than GLUE's; their name stands
+behind GLUE's.
 """
 
 import dataclasses
@@ -45,30 +45,25 @@ class GlueProcessor(DataProcessor):
 
     def get_train_examples(self, data_dir):
         """See base class; raises what `make_examples` does."""
-        return self._read_labelled(data_dir, "train", "train.tsv")
+        return self._read(data_dir, "train", "train.tsv")
 
     def get_dev_examples(self, data_dir):
         """See base class; raises what `make_examples` does."""
-        return self._read_labelled(data_dir, "dev", "dev.tsv")
+        return self._read(data_dir, "dev", "dev.tsv")
 
     def get_test_examples(self, data_dir):
         """See base class; raises what `make_examples` does."""
-        return self._read_unlabelled(data_dir, "test.tsv")
+        return self._read(data_dir, "test", "test.tsv")
 
-    def _read_labelled(self, data_dir, set_type, file_name):
-        rows = read_tsv(find_file(data_dir, file_name))
+    def _read(self, data_dir, set_type, *file_names):
+        rows = read_tsv(find_file(data_dir, *file_names))
         return self._create_examples(rows, set_type)
 
-    def _read_unlabelled(self, data_dir, *file_names):
-        rows = read_tsv(find_file(data_dir, *file_names))
-        return self._create_examples(rows, "test")
-
     def _create_examples(self, lines, set_type):
-        """Makes examples of a file's rows; 2018's name, for those who override.
+        """Makes examples of a file's rows, a header among them if it has one.
 
-        Args:
-          lines: list of rows.Row, the header, if any, among them.
-          set_type: str, as 2018's: "train", "dev", "test" and so on.
+        2018's name, for those who override it. `set_type` is 2018's too:
+        "train", "dev", "dev_matched" and so on, "test" for all test sets.
         """
         layout = self.unlabelled if set_type == "test" else self.labelled
         labels = Labels(self.kind, tuple(self.get_labels()))
@@ -81,7 +76,7 @@ class ColaProcessor(GlueProcessor):
     Source: `ColaProcessor` in run_classifier.py (2018).
     """
 
-    # The one task without a header, but for its test file.
+    # Only its test file has a header. All files of the other tasks have one.
     labelled = Layout(Column(3), label=Column(1), has_header=False)
     unlabelled = Layout(Column(1, ("sentence",)))
 
@@ -142,21 +137,19 @@ class MnliProcessor(GlueProcessor):
 
     def get_dev_examples(self, data_dir):
         """See base class: the matched set."""
-        return self._read_labelled(data_dir, "dev_matched", "dev_matched.tsv")
+        return self._read(data_dir, "dev_matched", "dev_matched.tsv")
 
     def get_dev_mismatched_examples(self, data_dir):
         """As `get_dev_examples`: genres that are not in the training set."""
-        return self._read_labelled(
-            data_dir, "dev_mismatched", "dev_mismatched.tsv"
-        )
+        return self._read(data_dir, "dev_mismatched", "dev_mismatched.tsv")
 
     def get_test_examples(self, data_dir):
         """See base class: the matched set."""
-        return self._read_unlabelled(data_dir, "test_matched.tsv")
+        return self._read(data_dir, "test", "test_matched.tsv")
 
     def get_test_mismatched_examples(self, data_dir):
         """As `get_test_examples`: genres that are not in the training set."""
-        return self._read_unlabelled(data_dir, "test_mismatched.tsv")
+        return self._read(data_dir, "test", "test_mismatched.tsv")
 
 
 class QnliProcessor(GlueProcessor):
@@ -192,7 +185,7 @@ class AxProcessor(GlueProcessor):
 
     def get_test_examples(self, data_dir):
         """See base class; raises what `make_examples` does."""
-        return self._read_unlabelled(data_dir, "diagnostic.tsv", "AX.tsv")
+        return self._read(data_dir, "test", "diagnostic.tsv", "AX.tsv")
 
 
 _AX_HAS_NO_LABELS = (

@@ -26,14 +26,10 @@ _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]+")
 
 @dataclasses.dataclass(frozen=True)
 class Labels:
-    """What the labels of a task are.
+    """What the labels of a task are."""
 
-    `kind`: CLASSIFICATION, REGRESSION or MULTI_LABEL. `names`: tuple of str, in
-    the order of their ids; empty for a regression.
-    """
-
-    kind: str
-    names: tuple = ()
+    kind: str  # CLASSIFICATION, REGRESSION or MULTI_LABEL.
+    names: tuple = ()  # In the order of their ids; empty for a regression.
 
     @property
     def num_outputs(self):
@@ -58,14 +54,14 @@ class Labels:
         """Returns a label as the numbers of a record.
 
         Args:
-          label: as in InputExample; None, where nobody asks, gives zeros.
+          label: as in InputExample; None gives zeros.
 
         Returns:
           list of `record_length` int (float for a regression).
 
         Raises:
-          UserError: it is not among the names, or no finite number. The
-            message has no place; who knows it puts it before.
+          UserError: it is not among the names, or no finite number. The caller
+            puts the label's place before the message.
         """
         if label is None:
             return [0] * self.record_length
@@ -114,35 +110,23 @@ def _to_number(label):
 
 
 def split_cell(cell):
-    """Takes a cell of several labels apart.
+    """Splits a cell of several labels: a str with commas, or a list of str.
 
-    Args:
-      cell: str with commas between the labels, or already a list of str.
-
-    Returns:
-      list of str without white space at their ends, none empty.
+    Returns a list of str without white space at their ends, none empty.
     """
     names = cell.split(",") if isinstance(cell, str) else cell
     return [name.strip() for name in names if name.strip()]
 
 
 def spell(names):
-    """Writes labels (sequence of str) for a message; of very many, the first.
-
-    Quotes show blanks at their ends.
-    """
+    """Quotes labels (sequence of str) for a message, up to the 20th."""
+    # The quotes show blanks at a label's ends.
     shown = ", ".join(repr(name) for name in names[:20])
     return f"{shown} and {len(names) - 20} more" if len(names) > 20 else shown
 
 
 def parse_labels(flag_value):
-    """Reads the value of --labels.
-
-    Args:
-      flag_value: str, labels with commas between them, in the order of ids.
-
-    Returns:
-      tuple of str.
+    """Reads --labels (str) into a tuple of str, in the order of their ids.
 
     Raises:
       UserError: see `check_names`.
@@ -153,16 +137,11 @@ def parse_labels(flag_value):
 
 
 def check_names(names, where, least=2):
-    """Checks labels that a user gave.
-
-    Args:
-      names: tuple of str.
-      where: str, where they come from, to begin the message with.
-      least: int, how many there have to be.
+    """Checks labels (tuple of str) that a user gave; `least` have to be there.
 
     Raises:
-      UserError: too few, an empty one, one that is there twice or cannot stand
-        in a file of one label a line.
+      UserError: too few, an empty one, one that is there twice or does not fit
+        into a file of one label a line. The message begins with `where`.
     """
     if len(names) < least:
         raise UserError(
@@ -184,14 +163,10 @@ def check_names(names, where, least=2):
 
 
 def sort_labels(names):
-    """Orders labels, the same way on each run.
+    """Orders labels (iterable of str), the same way on each run.
 
-    Args:
-      names: iterable of str.
-
-    Returns:
-      tuple of str: by value if all are whole numbers of the digits 0 to 9,
-      else by code point.
+    Returns a tuple of str: by value if all are whole numbers of the digits 0 to
+    9, else by code point.
     """
     names = sorted(names)
     if not all(map(_WHOLE_NUMBER.fullmatch, names)):
@@ -214,10 +189,7 @@ def write_labels(folder, labels):
 
 
 def read_labels(folder):
-    """Reads what `write_labels` stored.
-
-    Args:
-      folder: str.
+    """Reads the names that `write_labels` stored in a folder (str).
 
     Returns:
       tuple of str, or None if the folder has no such file.
@@ -234,10 +206,7 @@ def read_labels(folder):
 
 
 def read_stored(folder):
-    """Reads what `write_labels` stored.
-
-    Args:
-      folder: str.
+    """Reads what `write_labels` stored in a folder (str).
 
     Returns:
       Labels, or None if the folder has no such files.
@@ -267,20 +236,19 @@ def require_same_labels(folder, labels, source):
     Raises:
       UserError: they are of another kind, or differ, or only their order does.
     """
-    names, path = labels.names, os.path.join(folder, KIND_FILE)
     kind = _read_kind(folder)
     if kind is not None and kind != labels.kind:
         raise UserError(
-            f"{path}: the model there was trained for {kind}, {source} is "
-            f"{labels.kind}. --multi_label and --regression make the "
-            "difference for a table of your own; give what it was trained "
-            "with, or train anew in another folder."
+            f"{os.path.join(folder, KIND_FILE)}: the model there was trained "
+            f"for {kind}, {source} is {labels.kind}. --multi_label and "
+            "--regression make the difference for a table of your own; give "
+            "what it was trained with, or train anew in another folder."
         )
     stored = read_labels(folder)
-    if stored is not None and stored != tuple(names):
+    if stored is not None and stored != labels.names:
         raise UserError(
             f"{os.path.join(folder, LABELS_FILE)} has the labels "
-            f"{spell(stored)}, but {source} has {spell(tuple(names))}. The "
+            f"{spell(stored)}, but {source} has {spell(labels.names)}. The "
             "model there knows them by their order. Give the same labels in "
             "the same order, or train anew in another folder."
         )

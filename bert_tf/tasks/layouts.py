@@ -8,9 +8,8 @@ from bert_tf.tasks.examples import InputExample
 
 _logger = logging.getLogger("absl")
 
-# More short rows than this share are no slip in a published file.
+# Published files have fewer short rows than this share; more are a mistake.
 _MOST_SHORT_ROWS = 0.01
-
 
 # What GLUE's files call the rows' numbers.
 ID_NAMES = ("index", "id")
@@ -18,43 +17,36 @@ ID_NAMES = ("index", "id")
 
 @dataclasses.dataclass(frozen=True)
 class Column:
-    """A column: where it is known to be, and what headers call it.
+    """A column: where it is known to be, and what headers call it."""
 
-    `position`: int from 0, or -1 for the last. `names`: tuple of str.
-    """
-
-    position: int
+    position: int  # From 0; -1 is the last.
     names: tuple = ()
 
 
 @dataclasses.dataclass(frozen=True)
 class Layout:
-    """What the columns of a file are.
-
-    `text_a`, `text_b` (or None), `label` (None: the file has none, or nobody
-    asks): Column. `guid`: Column of what identifies a row, or None for its
-    number. `id_names`: tuple of str, what a header may call the column of the
-    ids for files of predictions; the first that it has is taken. `has_header`:
-    is the first row one? `renamed_labels`: dict, a label in the file -> the
-    task's. `skips_short_rows`: are a few rows with too few columns passed over,
-    because the published file has such?
-    """
+    """What the columns of a file are."""
 
     text_a: Column
     text_b: Column | None = None
-    label: Column | None = None
-    guid: Column | None = None
+    label: Column | None = None  # None, too, where it is not asked for.
+    guid: Column | None = None  # None for the number of the row.
+    # What a header may call the ids for files of predictions; the first name
+    # that it has is taken.
     id_names: tuple = ID_NAMES
     has_header: bool = True
+    # A label in the file -> the task's.
     renamed_labels: dict = dataclasses.field(default_factory=dict)
+    # Are a few rows with too few columns passed over? The published file may
+    # have such.
     skips_short_rows: bool = False
 
 
 def make_examples(rows, layout, labels, set_type):
     """Makes an example of each row.
 
-    Where the header names all the columns these are where it says, else where
-    the layout has them.
+    The columns are where the header names them. Where it does not name all of
+    them, they are where the layout has them.
 
     Args:
       rows: list of rows.Row, as read; the header among them if there is one.
@@ -97,11 +89,7 @@ def make_examples(rows, layout, labels, set_type):
 
 
 def rows_without_header(rows):
-    """Returns the rows after the first.
-
-    Raises:
-      UserError: there are none.
-    """
+    """Returns the rows after the first; raises UserError if there are none."""
     if len(rows) == 1:
         raise UserError(
             f"{rows[0].path} has no rows: a header, but nothing after it."
@@ -148,20 +136,15 @@ def _locate(first_row, layout, labels):
     by_name = [
         column and _find(header, column.names, first_row) for column in columns
     ]
-    if all(
-        column is None or found is not None
-        for column, found in zip(columns, by_name)
-    ):
+    columns = [column for column in columns if column]
+    num_found = sum(found is not None for found in by_name)
+    if num_found == len(columns):
         return by_name
     _require_header(first_row, layout, labels)
     # Without a label nothing else tells a row from a header of other names.
     is_bare = first_row[0].strip().lower() not in ID_NAMES
-    if (
-        layout.label is None
-        and is_bare
-        and not any(found is not None for found in by_name)
-    ):
-        names = [name for column in columns if column for name in column.names]
+    if layout.label is None and is_bare and not num_found:
+        names = [name for column in columns for name in column.names]
         raise UserError(
             f"{first_row.place}: there should be a header with "
             f"{' or '.join(map(repr, names))}, but this is "
@@ -176,7 +159,7 @@ def _warn_of_another_header(first_row, columns):
     expected = [
         f"{column.names[0]!r} (column {column.position})"
         for column in columns
-        if column and column.names
+        if column.names
     ]
     if expected:
         _logger.warning(

@@ -1,8 +1,8 @@
 """What papers report of a task, beside accuracy and loss.
 
-scikit-learn and SciPy do the counting. Where a metric is not defined, it is
-here given a value that claims no more than chance: results go to files, in
-which a NaN would spoil every comparison.
+scikit-learn and SciPy do the counting. Where a metric is not defined, the value
+here claims no more than chance: results go to files, in which a NaN would spoil
+every comparison.
 
 B examples, L labels
 """
@@ -13,14 +13,9 @@ from bert_tf.errors import UserError
 
 
 def mcc(labels, predictions):
-    """Matthews' correlation coefficient, of CoLA.
+    """Matthews' correlation coefficient of int [B] each, of CoLA.
 
-    Args:
-      labels: int [B].
-      predictions: int [B].
-
-    Returns:
-      float from -1 to 1; 0 where one of the two is the same everywhere.
+    Returns a float from -1 to 1; 0 where one of the two is the same everywhere.
     """
     if _is_constant(labels) or _is_constant(predictions):
         return 0.0
@@ -30,14 +25,9 @@ def mcc(labels, predictions):
 
 
 def f1(labels, predictions):
-    """F1 of the label with id 1, of MRPC and QQP.
+    """F1 of the label with id 1 of int [B] each, of MRPC and QQP.
 
-    Args:
-      labels: int [B], 0 or 1.
-      predictions: int [B], 0 or 1.
-
-    Returns:
-      float from 0 to 1; 0 where nothing is right.
+    Returns a float from 0 to 1; 0 where nothing is right.
     """
     from sklearn import metrics
 
@@ -45,27 +35,17 @@ def f1(labels, predictions):
 
 
 def micro_f1(labels, predictions):
-    """F1 over all decisions, label by label and example by example.
+    """F1 over all decisions, each label of each example: int [B, L], 0 or 1.
 
-    Args:
-      labels: int [B, L], 0 or 1.
-      predictions: int [B, L], 0 or 1.
-
-    Returns:
-      float from 0 to 1; 0 where nothing is right.
+    Returns a float from 0 to 1; 0 where nothing is right.
     """
     return f1(np.ravel(labels), np.ravel(predictions))
 
 
 def macro_f1(labels, predictions):
-    """The mean of the labels' F1.
+    """The mean of the labels' F1, of int [B, L] each, 0 or 1.
 
-    Args:
-      labels: int [B, L], 0 or 1.
-      predictions: int [B, L], 0 or 1.
-
-    Returns:
-      float from 0 to 1; a label that is nowhere right counts as 0.
+    Returns a float from 0 to 1; a label that is nowhere right counts as 0.
     """
     # Not by scikit-learn's own mean, which takes a single column for one of
     # two classes.
@@ -74,14 +54,9 @@ def macro_f1(labels, predictions):
 
 
 def pearson(labels, predictions):
-    """Pearson's correlation coefficient, of STS-B.
+    """Pearson's correlation coefficient of float [B] each, of STS-B.
 
-    Args:
-      labels: float [B].
-      predictions: float [B].
-
-    Returns:
-      float from -1 to 1; 0 where one of the two is the same everywhere.
+    Returns a float from -1 to 1; 0 where one of the two is the same everywhere.
 
     Raises:
       UserError: a prediction is not finite.
@@ -92,10 +67,7 @@ def pearson(labels, predictions):
 
 
 def spearman(labels, predictions):
-    """Spearman's correlation coefficient, of STS-B.
-
-    Args and Returns: see `pearson`; raises what it does.
-    """
+    """Spearman's correlation coefficient, of STS-B; see `pearson`."""
     from scipy import stats
 
     return _correlation(stats.spearmanr, labels, predictions)
@@ -126,15 +98,9 @@ METRICS = {
 
 
 def compute(names, labels, predictions):
-    """Computes some metrics.
+    """Computes metrics by their names in METRICS; a dict, name -> float.
 
-    Args:
-      names: iterable of keys of METRICS.
-      labels: array with B >= 1 first; see the functions for the rest.
-      predictions: array of the same shape.
-
-    Returns:
-      dict, name -> float.
+    Both arrays have B >= 1 first; see the functions for the rest.
 
     Raises:
       UserError: a prediction of a regression is not finite.

@@ -1,6 +1,7 @@
 """--task_name=tsv: a table of your own, whose columns you name."""
 
 import dataclasses
+import itertools
 import logging
 import os
 
@@ -23,18 +24,8 @@ _READERS = {"tsv": rows_lib.read_tsv, "csv": rows_lib.read_quoted}
 class TableOptions:
     """What the files train, dev and test of a table are like.
 
-    Their names end in .tsv or .csv, as the format.
-
-    Attributes:
-      text_a_column: str, the column's name in the header, or its number,
-        counted from 0. A name that is itself a number wins.
-      text_b_column: str or None, the same for a second text.
-      label_column: str or None, the same for the label; not used to predict.
-      has_header: bool, is the first row one? If not, columns are numbers.
-      data_format: "tsv": tabs between columns, quotes are text. "csv": commas
-        between columns, and a field may stand in quotes.
-      kind: str, see labels.Labels. For several labels a cell has commas
-        between them and may be empty.
+    Their names end in .tsv or .csv, as the format. A column is its name in the
+    header, or its number, counted from 0; a name that is itself a number wins.
 
     Raises:
       UserError: options that do not fit together.
@@ -42,9 +33,13 @@ class TableOptions:
 
     text_a_column: str
     text_b_column: str | None = None
-    label_column: str | None = None
-    has_header: bool = True
+    label_column: str | None = None  # Not used to predict.
+    has_header: bool = True  # If not, columns are numbers.
+    # "tsv": tabs between columns, quotes are text. "csv": commas between
+    # columns, and a field may stand in quotes.
     data_format: str = "tsv"
+    # See labels.Labels. A cell of several labels has commas between them and
+    # may be empty.
     kind: str = labels_lib.CLASSIFICATION
 
     def __post_init__(self):
@@ -55,9 +50,8 @@ class TableOptions:
                 f"--data_format={self.data_format} is unknown; it is "
                 f"{' or '.join(_READERS)}."
             )
-        columns = dataclasses.asdict(self)
         for flag in ("text_a_column", "text_b_column", "label_column"):
-            column = columns[flag]
+            column = getattr(self, flag)
             if not self.has_header and column and not _is_number(column):
                 raise UserError(
                     f"--{flag}={column}: without a header a column is a "
@@ -73,13 +67,7 @@ class TableProcessor(DataProcessor):
     """Reads the files of a table."""
 
     def __init__(self, options, label_names=()):
-        """Stores its arguments.
-
-        Args:
-          options: TableOptions.
-          label_names: sequence of str, the labels in the order of their ids;
-            for a regression none. See `read_label_names`.
-        """
+        """Stores TableOptions, and labels from `choose_label_names`."""
         self.options = options
         self.labels = Labels(options.kind, tuple(label_names))
 
@@ -88,27 +76,15 @@ class TableProcessor(DataProcessor):
         return list(self.labels.names)
 
     def get_train_examples(self, data_dir):
-        """See base class.
-
-        Raises:
-          UserError: see `layouts.make_examples`; a column that is not there.
-        """
+        """See base class; raises what `make_examples` does."""
         return self._read_labelled(data_dir, "train")
 
     def get_dev_examples(self, data_dir):
-        """See base class.
-
-        Raises:
-          UserError: see `layouts.make_examples`; a column that is not there.
-        """
+        """See base class; raises what `make_examples` does."""
         return self._read_labelled(data_dir, "dev")
 
     def get_test_examples(self, data_dir):
-        """See base class; the file need not have the label's column.
-
-        Raises:
-          UserError: see `layouts.make_examples`; a column that is not there.
-        """
+        """See base class; the file need not have the label's column."""
         rows, layout = _read(self.options, data_dir, "test", None)
         return make_examples(rows, layout, self.labels, "test")
 
@@ -156,22 +132,20 @@ def choose_label_names(options, data_dir, given, folders):
 
 
 def read_label_names(options, data_dir):
-    """Reads which labels a table's training file has.
+    """Reads which labels a table's training file has; not for a regression.
 
     Args:
       options: TableOptions.
       data_dir: str.
 
     Returns:
-      tuple of str in the order of `labels.sort_labels`; empty for a regression.
+      tuple of str in the order of `labels.sort_labels`.
 
     Raises:
       UserError: the file cannot be read, has no such column, a row without a
         label, or fewer than two labels (for several a row: none).
     """
     column = _label_column(options)
-    if options.kind == labels_lib.REGRESSION:
-        return ()
     rows, layout = _read(options, data_dir, "train", column)
     path, position = rows[0].path, layout.label.position
     if options.has_header:
@@ -231,7 +205,7 @@ def _read(options, data_dir, name, label_column):
 
 
 def _refuse_uneven_rows(rows):
-    """Refuses a row that has not as many columns as the first one.
+    """Refuses a row that has more or fewer columns than the first one.
 
     Without a header nothing else tells that a delimiter is inside a text.
     """
@@ -246,10 +220,10 @@ def _refuse_uneven_rows(rows):
 
 
 def _refuse_stray_delimiters(rows):
-    """Refuses a row that says more than the header has names for.
+    """Refuses a row with text beyond the columns that the header names.
 
-    It has a delimiter inside a text, which would be cut short there, or put in
-    the place of the next column.
+    A delimiter is inside one of its texts, which would be cut short there, or
+    put in the place of the next column.
     """
     num_columns = len(rows[0])
     for row in rows:
@@ -267,39 +241,36 @@ def _layout(first_row, options, label_column):
     header = None
     if options.has_header:
         header = [name.strip() for name in first_row]
-    text_a, text_b, label = (
-        column and _find_column(column, flag, header, first_row)
-        for column, flag in (
-            (options.text_a_column, "text_a_column"),
-            (options.text_b_column, "text_b_column"),
-            (label_column, "label_column"),
-        )
-    )
-    for one, other, flags in (
-        (text_a, text_b, "--text_a_column and --text_b_column"),
-        (text_a, label, "--text_a_column and --label_column"),
-        (text_b, label, "--text_b_column and --label_column"),
-    ):
-        if one and other and one.position == other.position:
+    wanted = {
+        "--text_a_column": options.text_a_column,
+        "--text_b_column": options.text_b_column,
+        "--label_column": label_column,
+    }
+    found = {
+        flag: _find_column(column, flag, header, first_row)
+        for flag, column in wanted.items()
+        if column
+    }
+    for one, other in itertools.combinations(found, 2):
+        position = found[one].position
+        if found[other].position == position:
             raise UserError(
-                f"{flags} both mean column {one.position}, counted from 0, of "
-                f"{first_row.path}. Each is another column."
+                f"{one} and {other} both mean column {position}, counted from "
+                f"0, of {first_row.path}. Each is another column."
             )
+    text_a, text_b, label = map(found.get, wanted)
     return Layout(
-        text_a,
-        text_b,
-        label,
-        has_header=options.has_header,
-        id_names=(),
+        text_a, text_b, label, has_header=options.has_header, id_names=()
     )
 
 
 def _find_column(column, flag, header, first_row):
+    """Returns the Column that a flag's value names or numbers."""
     count = header.count(column) if header else 0
     if count > 1:
         raise UserError(
             f"{first_row.place}: the header has {column!r} {count} times. "
-            f"Rename one, or give --{flag} as a number, counted from 0."
+            f"Rename one, or give {flag} as a number, counted from 0."
         )
     if count == 1:
         return Column(header.index(column), (column,))
@@ -307,11 +278,11 @@ def _find_column(column, flag, header, first_row):
         if int(column) < len(first_row):
             return Column(int(column))
         raise UserError(
-            f"{first_row.place}: --{flag}={column}, counted from 0, but there "
+            f"{first_row.place}: {flag}={column}, counted from 0, but there "
             f"are {len(first_row)} column(s)."
         )
     raise UserError(
-        f"{first_row.place}: --{flag}={column}, but the header has "
+        f"{first_row.place}: {flag}={column}, but the header has "
         f"{labels_lib.spell(header)}. Name one of these or its number, counted "
         "from 0; without a header set --has_header=false."
     )

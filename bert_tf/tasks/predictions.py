@@ -21,34 +21,26 @@ _LEAST_SCORE, _GREATEST_SCORE = 0.0, 5.0
 def write_test_results(path, values):
     """Writes the predictions as 2018 did: bare numbers with tabs between.
 
-    Args:
-      path: str, such as out/test_results.tsv.
-      values: float [B, L], probabilities in the order of the labels' ids; for
-        a regression [B, 1], the numbers.
+    `values`, float [B, L], are probabilities in the order of the labels' ids;
+    for a regression, [B, 1], the numbers.
 
     Raises:
       UserError: a value is not finite, or the file cannot be written.
 
     Source: `main` in run_classifier.py (2018).
     """
-    _write_rows(path, map(_spell_numbers, _as_finite(values)))
+    _write_rows(path, _as_finite(values))
 
 
 def predicted_labels(values, labels):
-    """Tells which labels probabilities stand for.
-
-    Args:
-      values: float [B, L], see `write_test_results`.
-      labels: labels.Labels.
+    """Tells which Labels the values [B, L] of `write_test_results` stand for.
 
     Returns:
       list of B str: a label, the first of equally probable ones; those of more
       than even probability with commas between; for a regression the number.
     """
     if labels.kind == REGRESSION:
-        return [
-            _spell_numbers(row)[0] for row in np.asarray(values, np.float32)
-        ]
+        return [str(number) for (number,) in np.asarray(values, np.float32)]
     if labels.kind == CLASSIFICATION:
         return [labels.names[i] for i in np.argmax(values, axis=-1)]
     return [
@@ -62,38 +54,30 @@ def predicted_labels(values, labels):
 
 
 def write_predictions_with_labels(path, ids, values, labels):
-    """Writes a table with a header: id, prediction, and each label's value.
+    """Writes a table with a header: id (str), prediction, each label's value.
 
-    Args:
-      path: str.
-      ids: sequence of B str.
-      values: float [B, L], see `write_test_results`.
-      labels: labels.Labels.
+    For `values` see `write_test_results`.
 
     Raises:
       UserError: a value is not finite, or the file cannot be written.
     """
     values = _as_finite(values)
-    rows = zip(ids, predicted_labels(values, labels), values, strict=True)
+    # The number of a regression is the prediction itself.
+    columns = values if labels.names else [()] * len(values)
+    rows = zip(ids, predicted_labels(values, labels), columns, strict=True)
     _write_rows(
         path,
         [
             ["id", "prediction", *labels.names],
-            *(
-                [row_id, name, *(_spell_numbers(row) if labels.names else ())]
-                for row_id, name, row in rows
-            ),
+            *([row_id, name, *row] for row_id, name, row in rows),
         ],
     )
 
 
 def write_submission(path, values, labels):
-    """Writes what the GLUE server takes for a task.
+    """Writes what the GLUE server takes; `path` is named as it wants it.
 
-    Args:
-      path: str, whose name is the task's ExampleSet.submission_file.
-      values: float [B, L], see `write_test_results`.
-      labels: labels.Labels.
+    For `values` see `write_test_results`.
 
     Raises:
       UserError: a value is not finite, or the file cannot be written.
@@ -105,8 +89,7 @@ def write_submission(path, values, labels):
         words = [f"{score:.3f}" for score in scores]
     else:
         words = predicted_labels(values, labels)
-    rows = ([str(index), word] for index, word in enumerate(words))
-    _write_rows(path, [["index", "prediction"], *rows])
+    _write_rows(path, [["index", "prediction"], *enumerate(words)])
 
 
 def _as_finite(values):
@@ -122,9 +105,6 @@ def _as_finite(values):
     return values
 
 
-def _spell_numbers(row):
-    return [str(number) for number in row]
-
-
 def _write_rows(path, rows):
-    files.write_text(path, "".join("\t".join(row) + "\n" for row in rows))
+    lines = ("\t".join(map(str, row)) + "\n" for row in rows)
+    files.write_text(path, "".join(lines))

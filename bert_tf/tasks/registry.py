@@ -20,20 +20,12 @@ OWN_TABLE = "tsv"
 
 @dataclasses.dataclass(frozen=True)
 class ExampleSet:
-    """One set of examples to evaluate on or to predict.
+    """One set of examples to evaluate on or to predict."""
 
-    Attributes:
-      method: str, the processor's method that reads it, given data_dir.
-      suffix: str, what follows the 2018 names of its files and results.
-      optional_file: str or None, the file without which it is left out.
-      submission_file: str or None, the name of its predictions for the GLUE
-        server.
-    """
-
-    method: str
-    suffix: str = ""
-    optional_file: str | None = None
-    submission_file: str | None = None
+    method: str  # The processor's, which reads it, given data_dir.
+    suffix: str = ""  # Follows the 2018 names of its files and results.
+    optional_file: str | None = None  # Without it the set is left out.
+    submission_file: str | None = None  # What the GLUE server takes.
 
     def read(self, processor, data_dir):
         """Returns its list of InputExample; raises what the processor does."""
@@ -46,35 +38,22 @@ _TEST = ExampleSet("get_test_examples")
 
 @dataclasses.dataclass(frozen=True)
 class Task:
-    """A task.
+    """A task: how its data are read, and what is done with them."""
 
-    Attributes:
-      name: str, as people write it.
-      processor_class: subclass of examples.DataProcessor.
-      kind: str, see labels.Labels.
-      metrics: tuple of str, see metrics.METRICS; what papers report beside the
-        accuracy.
-      evaluation_sets: tuple of ExampleSet.
-      prediction_sets: tuple of ExampleSet.
-      model_of: str or None, the name of the task whose models this one is for.
-      is_pair: bool, whether an example is two texts.
-    """
-
-    name: str
-    processor_class: type
-    kind: str = CLASSIFICATION
+    name: str  # As people write it.
+    processor_class: type  # A subclass of examples.DataProcessor.
+    kind: str = CLASSIFICATION  # See labels.Labels.
+    # What papers report beside the accuracy: keys of metrics.METRICS.
     metrics: tuple = ()
     evaluation_sets: tuple = (_DEV,)
     prediction_sets: tuple = (_TEST,)
-    model_of: str | None = None
-    is_pair: bool = True
+    model_of: str | None = None  # Of another task whose models serve this one.
+    is_pair: bool = True  # Is an example two texts?
 
     @property
     def measure(self):
         """str, the result by which the best weights are known."""
-        if self.metrics:
-            return self.metrics[0]
-        return "eval_accuracy"
+        return self.metrics[0] if self.metrics else "eval_accuracy"
 
     def labels(self, processor):
         """Returns the Labels of the task's processor."""
@@ -154,7 +133,7 @@ def find_task(task_name, own_kind=CLASSIFICATION):
       Task.
 
     Raises:
-      UserError: no such task; or one of GLUE's or XNLI's whose kind is other.
+      UserError: no such task; or one of GLUE's or XNLI's of another kind.
     """
     known = {_plain(task.name): task for task in TASKS}
     task = known.get(_plain(task_name or ""))
@@ -193,12 +172,12 @@ ONLY_FOR = {
 
 
 def refuse_idle_flags(task, flags):
-    """Checks that flags which only some tasks know are for this one.
+    """Refuses flags that only some tasks know if the task is another one.
 
     Args:
       task: Task.
-      flags: list of absl's Flag, those of ONLY_FOR. One whose value is the
-        default says nothing; but a language is meant if it is given.
+      flags: list of absl's Flag, those of ONLY_FOR. A value that is the default
+        is taken for none, except that of --xnli_language.
 
     Raises:
       UserError: one has no effect on the task, or none beside another one.
@@ -209,7 +188,7 @@ def refuse_idle_flags(task, flags):
         if flag.present
         and (flag.value != flag.default or flag.name == "xnli_language")
     }
-    # That STS-B is a regression is true, and said in vain without harm.
+    # --regression is true of STS-B and does no harm.
     idle = [
         name
         for name, owner in ONLY_FOR.items()
@@ -234,16 +213,10 @@ def _plain(name):
 def make_processor(
     task, *, xnli_language="zh", table_options=None, label_names=()
 ):
-    """Makes a task's processor.
+    """Makes a Task's processor, a DataProcessor.
 
-    Args:
-      task: Task.
-      xnli_language: str, for XNLI.
-      table_options: own_table.TableOptions, for a table of your own.
-      label_names: sequence of str, its labels.
-
-    Returns:
-      DataProcessor.
+    XNLI needs `xnli_language` (str); a table of your own needs `table_options`
+    (own_table.TableOptions) and `label_names` (sequence of str).
     """
     if task.processor_class is TableProcessor:
         return TableProcessor(table_options, label_names)
@@ -253,14 +226,9 @@ def make_processor(
 
 
 def present_sets(example_sets, data_dir):
-    """Leaves out the optional sets whose file is not there.
+    """Leaves out, with a warning, the optional sets whose file is not there.
 
-    Args:
-      example_sets: tuple of ExampleSet.
-      data_dir: str.
-
-    Returns:
-      list of ExampleSet; the log names the files that are missing.
+    Takes a tuple of ExampleSet and returns a list.
 
     Raises:
       UserError: no such folder.
@@ -279,13 +247,10 @@ def present_sets(example_sets, data_dir):
 
 
 def require_submission(task):
-    """Checks that the GLUE server takes a task's predictions.
-
-    Args:
-      task: Task.
+    """Refuses a Task whose predictions the GLUE server does not take.
 
     Raises:
-      UserError: it does not know the task.
+      UserError: it is no task of GLUE.
     """
     if any(s.submission_file is None for s in task.prediction_sets):
         known = (t.name for t in TASKS if t.prediction_sets[0].submission_file)

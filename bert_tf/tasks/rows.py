@@ -1,7 +1,6 @@
 """Files of rows: TSV as 2018 read it, and CSV with quotes.
 
-Every row knows its file and line, so that whatever is wrong with it can be
-told with its place.
+Every row knows its file and line, for messages about it.
 """
 
 import os
@@ -15,7 +14,7 @@ class Row(list):
     """The fields (str) of one row.
 
     A list, as 2018's `DataProcessor` gave: own processors index it as before.
-    Only an index that the row does not have is told by file and line.
+    Only the error for a missing index is another one, with file and line.
 
     Attributes:
       path: str, the file.
@@ -48,14 +47,7 @@ class Row(list):
 
 
 def require_data_dir(data_dir):
-    """Checks --data_dir.
-
-    Args:
-      data_dir: str or None, its value.
-
-    Raises:
-      UserError: no value, or no such folder.
-    """
+    """Refuses a --data_dir (str or None) that is no folder: UserError."""
     if not data_dir:
         raise UserError("--data_dir must be given.")
     if not files.is_folder(data_dir):
@@ -68,7 +60,7 @@ def find_file(data_dir, *names, expected=""):
     Args:
       data_dir: str or None, the value of --data_dir.
       *names: str, the names it may have, the usual one first.
-      expected: str, what else to say where there is none, after a blank.
+      expected: str, what the message adds where there is none, after a blank.
 
     Returns:
       str, the path of the first that is there.
@@ -122,11 +114,15 @@ def read_tsv(path):
       line, kept a byte-order mark, and failed at fields over 131,072
       characters and at a CR inside a line, which here is text.
     """
+    text = _read(path)
+    _refuse_cr_alone(path, text.removesuffix("\n").removesuffix("\r"))
+    lines = enumerate(text.split("\n"), 1)
+    stripped = ((number, line.removesuffix("\r")) for number, line in lines)
     return _without_blanks(
         path,
         (
             (number, line.split("\t"), _is_blank(line, "\t"))
-            for number, line in _lines(path)
+            for number, line in stripped
         ),
     )
 
@@ -136,41 +132,23 @@ def _is_blank(line, delimiter):
     return delimiter not in line and not line.strip()
 
 
-def _lines(path):
-    """Yields (number from 1, str without its end) for each line."""
-    number, line = 0, ""
-    with files.naming_failures(path, "read"), files.open_binary(path) as stream:
-        for number, raw in enumerate(stream, 1):
-            line = _decode(raw, path, number)
-            yield number, line.removesuffix("\n").removesuffix("\r")
-    if number == 1 and "\r" in line.removesuffix("\n").removesuffix("\r"):
-        raise UserError(_cr_alone(path))
-
-
-def _cr_alone(path):
-    return (
-        f"{path}: the lines end in CR alone. Convert the file to LF or CR LF."
-    )
-
-
-def _decode(raw, path, number):
-    try:
-        line = raw.decode("utf-8-sig" if number == 1 else "utf-8")
-    except UnicodeDecodeError as error:
+def _read(path):
+    text = files.read_text(path)
+    if "\0" in text:
+        number = text.count("\n", 0, text.index("\0")) + 1
         raise UserError(
-            f"{path}, line {number}: not UTF-8 (byte 0x"
-            f"{error.object[error.start]:02X}). Convert the file to UTF-8."
-        ) from error
-    if "\0" in line:
-        raise UserError(_nul_byte(path, number))
-    return line
+            f"{path}, line {number}: a NUL byte, so this is no UTF-8 text. "
+            "Convert the file to UTF-8."
+        )
+    return text
 
 
-def _nul_byte(path, number):
-    return (
-        f"{path}, line {number}: a NUL byte, so this is no UTF-8 text. "
-        "Convert the file to UTF-8."
-    )
+def _refuse_cr_alone(path, content):
+    if "\r" in content and "\n" not in content:
+        raise UserError(
+            f"{path}: the lines end in CR alone. Convert the file to LF or CR "
+            "LF."
+        )
 
 
 def _without_blanks(path, parsed):
@@ -210,13 +188,8 @@ def read_quoted(path, delimiter=",", quotechar='"'):
       UserError: as `read_tsv`; also a quote that is never closed, or is closed
         in the middle of a field (names the line on which it opens).
     """
-    text = files.read_text(path)
-    if "\0" in text:
-        number = text.count("\n", 0, text.index("\0")) + 1
-        raise UserError(_nul_byte(path, number))
-    content = text.rstrip("\r\n")
-    if "\r" in content and "\n" not in content:
-        raise UserError(_cr_alone(path))
+    text = _read(path)
+    _refuse_cr_alone(path, text.rstrip("\r\n"))
     return _without_blanks(path, _parse(text, path, delimiter, quotechar))
 
 
@@ -234,7 +207,12 @@ def _parse(text, path, delimiter, quotechar):
         while True:
             match = pattern.match(text, position)
             if match["broken"]:
-                raise UserError(_bad_quote(path, number, quotechar))
+                raise UserError(
+                    f"{path}, line {number}: a field begins with {quotechar} "
+                    "but does not end with one. Inside such a field write "
+                    f"{quotechar * 2} for a quote; where quotes mean nothing, "
+                    "use a TSV file, in which they are text."
+                )
             position = match.end()
             if match["quoted"] is not None:
                 fields.append(match["quoted"].replace(quotechar * 2, quotechar))
@@ -250,11 +228,3 @@ def _parse(text, path, delimiter, quotechar):
         is_blank = _is_blank(text[start:position], delimiter)
         yield first_number, fields, is_blank
         position, number = position + 1, number + 1
-
-
-def _bad_quote(path, number, quotechar):
-    return (
-        f"{path}, line {number}: a field begins with {quotechar} but does not "
-        f"end with one. Inside such a field write {quotechar * 2} for a quote; "
-        "where quotes mean nothing, use a TSV file, in which they are text."
-    )

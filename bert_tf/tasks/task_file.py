@@ -11,11 +11,7 @@ TASK_FILE = "task.txt"
 
 
 def write_task(folder, task):
-    """Stores the name of a registry.Task in a folder (str).
-
-    Raises:
-      UserError: it cannot be written.
-    """
+    """Stores the name of a registry.Task in a folder; may raise UserError."""
     files.write_text(os.path.join(folder, TASK_FILE), f"{task.name}\n")
 
 
@@ -23,12 +19,11 @@ def require_same_task(folder, task, *, to_train):
     """Checks a task against the one that a folder's model was trained on.
 
     Args:
-      folder: str.
-      task: registry.Task. A folder that says nothing fits all.
-      to_train: bool, whether the model there is to be trained on. If not,
-        another task whose labels are the same is a warning; that they are is
-        what `labels.require_same_labels` checks. AX has no training set, and
-        MNLI's model is the one for it.
+      folder: str; without a task file it fits all.
+      task: registry.Task.
+      to_train: bool, whether the model there is to be trained further. If not,
+        another task is a warning: `labels.require_same_labels` checks that the
+        labels are the same. AX has no training set; it takes MNLI's model.
 
     Raises:
       UserError: it is to be trained on another task.

@@ -45,30 +45,18 @@ class XnliProcessor(DataProcessor):
         return list(_LABELS)
 
     def get_train_examples(self, data_dir):
-        """See base class: MNLI's training set, translated by machine.
-
-        Raises:
-          UserError: see `layouts.make_examples`.
-        """
+        """See base class: MNLI's training set, translated by machine."""
         name = _TRAIN_FILE.format(self.language)
         rows = read_tsv(self._find(data_dir, name))
         return self._examples(rows, _TRAIN, "train")
 
     def get_dev_examples(self, data_dir):
-        """See base class: the rows of the language.
-
-        Raises:
-          UserError: see `layouts.make_examples`; or no row of the language.
-        """
+        """See base class; raises UserError if the language has no row."""
         rows = self._read_rows(self._find(data_dir, "xnli.dev.tsv"))
         return self._examples(rows, _DEV, "dev")
 
     def get_test_examples(self, data_dir):
-        """See base class: the rows of the language.
-
-        Raises:
-          UserError: see `layouts.make_examples`; or no row of the language.
-        """
+        """See base class; raises UserError if the language has no row."""
         rows = self._read_rows(self._find(data_dir, "xnli.test.tsv"))
         return self._examples(rows, _TEST, "test")
 

@@ -1,9 +1,9 @@
 """The tokenizer as tables of numbers, for tokenizing inside a graph.
 
-What `tokenization.BasicTokenizer` makes of a text, it makes of each character
-by itself, but for the few characters listed as `contextual`. So a table from
-code point to outcome holds all of it, and the tables are made by asking the
-tokenizer itself: whatever it does, they do, for the running Python's Unicode.
+`tokenization.BasicTokenizer` changes each character by itself, but for a few,
+called contextual here. So a table from code point to outcome holds all that it
+does. The tables are made by asking the tokenizer itself, and so follow the
+running Python's Unicode.
 
 A symbol is what a character becomes: twice a code point, plus one if it is a
 word by itself (punctuation and ideographs). SPACE ends a word.
@@ -21,19 +21,19 @@ NUM_CODE_POINTS = 0x110000
 PAGE_SIZE = 256  # code points
 SPACE = 2 * ord(" ")
 
-# Entries from here on are the number of a row of `Characters.rows`; below, what
-# is added to twice the code point to give the one symbol that it becomes.
+# An entry from here on is the number of a row of `Outcomes.rows`. A smaller one
+# is added to twice the code point, which gives the one symbol that it becomes.
 FIRST_ROW = 1 << 24
 
 # The lower case of this letter depends on its place in the word.
 SIGMA, FINAL_SIGMA = 0x3A3, 0x3C2
 
-# Of `context`: a byte holds the combining class; then these.
+# The bits of `context`: a byte with the combining class; then these.
 NUM_CLASSES = 1 << 8
 IS_CASED, IS_SKIPPED, IS_REMOVED = 1 << 8, 1 << 9, 1 << 10
 
-# Neither changed nor joined to anything: it keeps characters apart that are
-# put through the tokenizer together.
+# Keeps characters apart that go through the tokenizer together: it is neither
+# changed nor joined to anything.
 _SEPARATOR = "\ue000"
 
 # 21 bits hold any code point.
@@ -42,14 +42,10 @@ EDGE = 1 << 21
 
 @dataclasses.dataclass(frozen=True)
 class Paged:
-    """One int32 a code point; pages that are alike stand once.
+    """One int32 a code point; pages that are alike stand once."""
 
-    `pages`: int32 [NUM_CODE_POINTS / PAGE_SIZE], a page's place in `entries`.
-    `entries`: int32 [PAGE_SIZE times the number of different pages].
-    """
-
-    pages: np.ndarray
-    entries: np.ndarray
+    pages: np.ndarray  # int32 [NUM_CODE_POINTS / PAGE_SIZE], which of the pages
+    entries: np.ndarray  # int32 [PAGE_SIZE times the different pages]
 
     @classmethod
     def of(cls, values):
@@ -61,23 +57,17 @@ class Paged:
 
 
 @dataclasses.dataclass(frozen=True)
-class Characters:
-    """What becomes of each code point.
+class Outcomes:
+    """What becomes of each code point."""
 
-    `entries`: Paged; see FIRST_ROW.
-    `rows`: list of tuple of int, the symbols of code points that do not become
-      just one; the first `num_contextual` are of characters whose outcome
-      depends on those around them: see `Context`.
-    """
-
-    entries: Paged
-    rows: list
-    num_contextual: int
+    entries: Paged  # see FIRST_ROW
+    rows: list  # of tuple of int, the symbols where they are not just one
+    num_contextual: int  # the first rows are those of contextual characters
 
 
 @functools.cache
 def characters(do_lower_case):
-    """Makes the table of BasicTokenizer(do_lower_case); returns Characters."""
+    """Makes the table of BasicTokenizer(do_lower_case); returns Outcomes."""
     tokenizer = BasicTokenizer(do_lower_case)
     code_points = _code_points()
     outcomes = tokenizer.set_words_apart(_joined(code_points))
@@ -97,11 +87,11 @@ def characters(do_lower_case):
                 numbers[symbols] = len(rows)
                 rows.append(symbols)
             entries[code_point] = FIRST_ROW + numbers[symbols]
-    return Characters(Paged.of(entries), rows, len(contextual))
+    return Outcomes(Paged.of(entries), rows, len(contextual))
 
 
 def _code_points():
-    """Lists those that the tokenizer may change (and many that it does not).
+    """Lists those that the tokenizer may change, and many that it does not.
 
     Ideographs, assigned or not, are on planes 0 and 2.
     """
@@ -133,7 +123,7 @@ def _symbols(outcome):
 
 
 def _contextual():
-    """Lists the code points whose lower-case outcome is not theirs alone.
+    """Lists the code points whose outcome depends on those around them.
 
     Canonical order moves marks by their combining class. Most of these (Mn) are
     dropped afterwards, so that their order does not matter.
@@ -149,13 +139,13 @@ def _contextual():
 
 @functools.cache
 def context():
-    """Makes the table of what acts on contextual characters near by.
+    """Makes the table of how characters act on contextual ones near by.
 
     Returns:
       Paged: for each code point the combining class of its canonical
       decomposition's first character; IS_REMOVED if the clean-up removes it;
-      IS_CASED if a final sigma may follow it; IS_SKIPPED if what decides on a
-      sigma is beyond it, as it is removed or, in Unicode's words,
+      IS_CASED if a final sigma may follow it; IS_SKIPPED if a sigma is decided
+      by what is beyond it, since it is removed or, in Unicode's words,
       case-ignorable.
     """
     cased = BasicTokenizer(do_lower_case=False)
@@ -186,30 +176,18 @@ def context():
 
 @dataclasses.dataclass(frozen=True)
 class Pieces:
-    """The vocabulary as two tries: pieces that begin a word, and that go on.
+    """The vocabulary as two tries: pieces that begin a word, and that go on."""
 
-    `edges`: int64 [E], node * EDGE + code point; `targets`: int64 [E], the node
-      each leads to. `piece_ids`: int32 [nodes], the piece that ends at a node,
-      else -1.
-    """
-
-    edges: np.ndarray
-    targets: np.ndarray
-    piece_ids: np.ndarray
+    edges: np.ndarray  # int64 [E], node * EDGE + code point
+    targets: np.ndarray  # int64 [E], the node that each leads to
+    piece_ids: np.ndarray  # int32 [nodes], the piece that ends there, else -1
 
     # Where a word begins, and where it goes on.
     BEGIN, GO_ON = 0, 1
 
 
 def pieces(vocab):
-    """Makes the tries of a vocabulary.
-
-    Args:
-      vocab: dict, piece (str) -> id (int).
-
-    Returns:
-      Pieces.
-    """
+    """Makes the Pieces of a vocabulary: dict, piece (str) -> id (int)."""
     targets = {}
     piece_ids = [-1, -1]
     for piece, piece_id in vocab.items():

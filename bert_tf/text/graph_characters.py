@@ -81,14 +81,10 @@ class Characters(tf.Module):
         )
 
     def _expand(self, decoded, entries):
-        """Turns characters into the symbols that their entries say.
+        """Turns characters into the Symbols that their entries say.
 
-        Args:
-          decoded: int32 [B, (characters)], code points.
-          entries: int32 [characters of all texts].
-
-        Returns:
-          Symbols.
+        `decoded`: int32 [B, (characters)], code points. `entries`: int32
+        [characters of all texts].
         """
         has_row = entries >= FIRST_ROW
         rows = tf.where(has_row, entries - FIRST_ROW, 0)
@@ -132,12 +128,8 @@ class Characters(tf.Module):
 def _with_final_sigmas(decoded, context):
     """Replaces the sigmas that end a word by their final form.
 
-    Args:
-      decoded: int32 [B, (characters)], code points.
-      context: int32 [characters of all texts], see code_points.context.
-
-    Returns:
-      int32 [characters of all texts].
+    `decoded`: int32 [B, (characters)], code points. `context`, see
+    code_points.context, and what is returned: int32 [characters of all texts].
     """
     seen = tf.where(context // IS_SKIPPED % 2 == 0)[:, 0]
     code_points = tf.gather(decoded.values, seen)
@@ -159,7 +151,7 @@ def _with_final_sigmas(decoded, context):
 def _runs_of_marks(decoded, context):
     """Numbers the runs of a letter and its marks; int32 as `context`.
 
-    What the clean-up removes is not there to end one.
+    What the clean-up removes does not end a run.
     """
     has_class = context % NUM_CLASSES != 0
     is_removed = context // IS_REMOVED % 2 == 1

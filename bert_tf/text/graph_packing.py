@@ -9,19 +9,9 @@ from bert_tf.features import INPUT_KEYS
 
 
 def truncated_lengths(lengths_a, lengths_b, most):
-    """Tells how much of each pair is kept: the longer loses a piece at a time.
+    """Does what `packing.truncated_lengths` does, for each pair; all int [B].
 
-    Of two equally long ones B loses the next piece.
-
-    Args:
-      lengths_a: int [B].
-      lengths_b: int [B].
-      most: int [] or [B], how many pieces both may have together.
-
-    Returns:
-      pair of int [B], how many of the first pieces of A and of B are kept.
-
-    Source: `_truncate_seq_pair` in run_classifier.py (2018).
+    `most`, how many pieces both may have together, may also be int [].
     """
     excess = tf.maximum(lengths_a + lengths_b - most, 0)
     # The longer one gives down to the other's length, then both by turns.
@@ -34,15 +24,7 @@ def truncated_lengths(lengths_a, lengths_b, most):
 
 
 def keep_first(pieces, lengths):
-    """Keeps the first of each row.
-
-    Args:
-      pieces: [B, (pieces)].
-      lengths: int [B], how many, none more than there are.
-
-    Returns:
-      [B, (pieces)].
-    """
+    """Keeps the first `lengths` (int [B]) pieces of rows [B, (pieces)]."""
     places = tf.ragged.range(pieces.row_lengths()).values
     kept = places < tf.repeat(tf.cast(lengths, tf.int64), pieces.row_lengths())
     return tf.ragged.boolean_mask(pieces, pieces.with_values(kept))
@@ -53,8 +35,8 @@ def pack(pieces_a, pieces_b, *, max_seq_length, special_ids, length=None):
 
     Args:
       pieces_a: int32 [B, (pieces)].
-      pieces_b: int32 [B, (pieces)], or None for single texts; a row without
-        pieces makes a single text of its pair.
+      pieces_b: the same, or None for single texts; a row without pieces makes
+        a single text of its pair.
       max_seq_length: int or int [], at least 3; what is longer is cut off.
       special_ids: pair of int, the ids of [CLS] and [SEP].
       length: int, int [] or None: S. None: that of the longest row.

@@ -20,65 +20,68 @@ from bert_tf.text.tokenization import WordpieceTokenizer
 
 MAX_INPUT_CHARS_PER_WORD = WordpieceTokenizer({}).max_input_chars_per_word
 
-# In the place of a piece: none begins here; none could be found.
+# In the place of a piece's id: none begins here; none could be found.
 _NONE, _NOT_FOUND = -1, -2
 
 
 class TextPieces(NamedTuple):
     """The pieces of texts, all int32 [B, (pieces)].
 
-    `starts`, `ends`: where in its text a piece's first character is, and what
-    comes after its last: in characters, bytes that are not UTF-8 left out.
-    `is_first`: 1 for the first piece of a word, else 0.
+    Characters are counted without bytes that are not UTF-8.
     """
 
     ids: tf.RaggedTensor
-    starts: tf.RaggedTensor
-    ends: tf.RaggedTensor
-    is_first: tf.RaggedTensor
+    starts: tf.RaggedTensor  # a piece's first character, by its place in a text
+    ends: tf.RaggedTensor  # what comes after its last character
+    is_first: tf.RaggedTensor  # 1 for the first piece of a word, else 0
 
 
 class TextLetters(NamedTuple):
-    """What is left of texts once words are apart; all int32.
+    """What is left of texts without the blanks between words; all int32."""
 
-    `code_points`: [B, (letters)], without the blanks between words. `chars`:
-    [B, (letters)], which character of its text each is from. `is_first`: [B,
-    (letters)], 1 for the first of a word, else 0. `piece_starts`, `piece_ends`:
-    [B, (pieces)], a piece's first letter, and what comes after its last.
-    """
-
-    code_points: tf.RaggedTensor
-    chars: tf.RaggedTensor
-    is_first: tf.RaggedTensor
-    piece_starts: tf.RaggedTensor
-    piece_ends: tf.RaggedTensor
+    code_points: tf.RaggedTensor  # [B, (letters)]
+    chars: tf.RaggedTensor  # [B, (letters)], which character each is from
+    is_first: tf.RaggedTensor  # [B, (letters)], 1 for the first of a word
+    piece_starts: tf.RaggedTensor  # [B, (pieces)], a piece's first letter
+    piece_ends: tf.RaggedTensor  # [B, (pieces)], what comes after its last
 
 
 class _Words(NamedTuple):
     """The symbols within words, and the words."""
 
     code_points: tf.Tensor  # int64 [C]
-    chars: tf.Tensor  # int32 [C], see _Symbols
+    chars: tf.Tensor  # int32 [C], see Symbols
     texts: tf.Tensor  # int32 [C]
     words: tf.Tensor  # int32 [C], which word each symbol is in
     starts: tf.Tensor  # int32 [W], each word's first symbol
     ends: tf.Tensor  # int32 [W], what comes after its last
 
 
+class _Unread(NamedTuple):
+    """The words that are not yet wholly made of pieces; int32, nodes int64."""
+
+    starts: tf.Tensor  # where the current piece begins
+    places: tf.Tensor  # the next character
+    nodes: tf.Tensor  # the node of the trie that it leads from
+    piece_ends: tf.Tensor  # of the longest piece so far
+    piece_ids: tf.Tensor  # of the same, or _NOT_FOUND
+    ends: tf.Tensor  # of the word
+
+
 class TextTokenizer(tf.Module):
     """Tokenizes in a graph, with the vocabulary in it.
+
+    Making its tables takes a few seconds.
+
+    Args:
+      vocab: dict, piece (str) -> id (int), with "[UNK]".
+      do_lower_case: bool, true for an uncased model.
 
     Source: `FullTokenizer` in tokenization.py (2018). Bytes that are not UTF-8
       are left out, as there. Exact for all code points.
     """
 
     def __init__(self, vocab, do_lower_case):
-        """Makes the tables, which takes a few seconds.
-
-        Args:
-          vocab: dict, piece (str) -> id (int), with "[UNK]".
-          do_lower_case: bool, true for an uncased model.
-        """
         super().__init__(name="text_tokenizer")
         self._characters = Characters(do_lower_case)
         tries = code_points.pieces(vocab)
@@ -98,10 +101,7 @@ class TextTokenizer(tf.Module):
         return self.tokenize_with_letters(texts)[0]
 
     def tokenize_with_letters(self, texts):
-        """Splits texts into pieces, and tells what these are made of.
-
-        Args:
-          texts: string [B], UTF-8.
+        """Splits texts (string [B], UTF-8); tells what the pieces are made of.
 
         Returns:
           pair: TextPieces, TextLetters.
@@ -117,12 +117,9 @@ class TextTokenizer(tf.Module):
         ends = tf.minimum(next_at, tf.gather(words.ends, word))
         by_letter = _by_text(words.texts, words.chars, texts)
         by_piece = _by_text(tf.gather(words.texts, at), at32, texts)
-        before = tf.cast(by_letter.row_starts(), tf.int32)
-        before = tf.gather(before, by_piece.value_rowids())
-        word_starts = tf.gather(words.starts, words.words)
-        is_first = tf.cast(
-            tf.range(tf.size(piece_ids)) == word_starts, tf.int32
-        )
+        row_starts = tf.cast(by_letter.row_starts(), tf.int32)
+        before = tf.gather(row_starts, by_piece.value_rowids())
+        is_first = tf.cast(_is_start(words), tf.int32)
         pieces = TextPieces(
             ids=by_piece.with_values(tf.gather(piece_ids, at)),
             starts=by_piece.with_values(tf.gather(words.chars, at)),
@@ -144,41 +141,36 @@ class TextTokenizer(tf.Module):
 
         All words are gone through at once, a character at a time.
 
-        Args:
-          words: _Words.
-
         Returns:
           int32 [C]: the piece that begins at a symbol, or _NONE.
 
         Source: `WordpieceTokenizer` in tokenization.py (2018).
         """
         found = tf.fill([tf.size(words.code_points)], _NONE)
-        # What is left to do. For each word: where its current piece begins,
-        # the next character, the node it leads from, the end and the id of the
-        # longest piece so far, the word's end.
-        state = (
-            words.starts,
-            words.starts,
-            tf.fill(
-                [tf.size(words.starts)], tf.constant(Pieces.BEGIN, tf.int64)
-            ),
-            words.starts,
-            tf.fill([tf.size(words.starts)], _NOT_FOUND),
-            words.ends,
+        size = tf.size(words.starts)
+        unread = _Unread(
+            starts=words.starts,
+            places=words.starts,
+            nodes=tf.fill([size], tf.constant(Pieces.BEGIN, tf.int64)),
+            piece_ends=words.starts,
+            piece_ids=tf.fill([size], _NOT_FOUND),
+            ends=words.ends,
         )
         any_length = tf.TensorShape([None])
         found, _ = tf.while_loop(
-            lambda found, state: tf.size(state[0]) > 0,
-            lambda found, state: self._read_a_character(words, found, *state),
-            (found, state),
-            shape_invariants=(any_length, (any_length,) * len(state)),
+            lambda found, unread: tf.size(unread.starts) > 0,
+            lambda found, unread: self._read_a_character(words, found, unread),
+            (found, unread),
+            shape_invariants=(
+                any_length,
+                _Unread(*[any_length] * len(unread)),
+            ),
         )
         return self._with_unknown_words(words, found)
 
-    def _read_a_character(
-        self, words, found, starts, places, nodes, piece_ends, piece_ids, ends
-    ):
+    def _read_a_character(self, words, found, unread):
         """One step of `_find_pieces`; returns the next loop variables."""
+        starts, places, nodes, piece_ends, piece_ids, ends = unread
         code_points = tf.gather(
             words.code_points, tf.minimum(places, tf.size(found) - 1)
         )
@@ -187,6 +179,7 @@ class TextTokenizer(tf.Module):
         nodes = tf.where(goes_on, targets, Pieces.GO_ON)
         ids = tf.gather(self._piece_ids, nodes)
         is_piece = goes_on & (ids >= 0)
+        # Where no piece goes on, the next begins behind the longest so far.
         places = tf.where(goes_on, places + 1, piece_ends)
         piece_ends = tf.where(is_piece, places, piece_ends)
         piece_ids = tf.where(is_piece, ids, piece_ids)
@@ -200,8 +193,8 @@ class TextTokenizer(tf.Module):
         starts = tf.where(goes_on, starts, piece_ends)
         piece_ids = tf.where(goes_on, piece_ids, _NOT_FOUND)
         left = tf.where(~is_done)[:, 0]
-        state = (starts, places, nodes, piece_ends, piece_ids, ends)
-        return found, tuple(tf.gather(values, left) for values in state)
+        unread = (starts, places, nodes, piece_ends, piece_ids, ends)
+        return found, _Unread(*(tf.gather(values, left) for values in unread))
 
     def _with_unknown_words(self, words, found):
         """Makes one unknown piece of a word that is too long or not found."""
@@ -212,10 +205,14 @@ class TextTokenizer(tf.Module):
         )
         is_long = words.ends - words.starts > MAX_INPUT_CHARS_PER_WORD
         is_unknown = tf.gather((not_found > 0) | is_long, words.words)
-        places = tf.range(tf.size(found))
-        is_start = places == tf.gather(words.starts, words.words)
-        unknown = tf.where(is_start, self.unknown_id, _NONE)
+        unknown = tf.where(_is_start(words), self.unknown_id, _NONE)
         return tf.where(is_unknown, unknown, found)
+
+
+def _is_start(words):
+    """Tells (bool [C]) which symbols begin a word."""
+    places = tf.range(tf.size(words.words))
+    return places == tf.gather(words.starts, words.words)
 
 
 def _by_text(rows, values, texts):
@@ -229,7 +226,7 @@ def _by_text(rows, values, texts):
 
 
 def _split(symbols):
-    """Turns _Symbols into _Words."""
+    """Turns Symbols into _Words."""
     is_space = symbols.symbols == SPACE
     is_alone = symbols.symbols % 2 == 1
     ends_word = is_space | is_alone

@@ -3,6 +3,8 @@
 S max_seq_length
 """
 
+import logging
+
 from bert_tf.errors import UserError
 from bert_tf.text.tokenization import FullTokenizer
 from bert_tf.text.vocabulary import require_special_tokens
@@ -10,20 +12,12 @@ from bert_tf.text.vocabulary import require_special_tokens
 # What a vocabulary must have for that.
 SPECIAL_TOKENS = ("[UNK]", "[CLS]", "[SEP]")
 
-# [CLS] A [SEP] B [SEP] with nothing left of A and B.
-_LEAST_LENGTH = 3
-
 
 def truncated_lengths(length_a, length_b, most):
     """Tells how much of a pair is kept: the longer loses a piece at a time.
 
     Of two equally long ones B loses the next piece. Worked example, 5 and 3
     pieces of which 5 may stay: 4 and 3, then 3 and 3, then 3 and 2.
-
-    Args:
-      length_a: int.
-      length_b: int.
-      most: int, how many pieces both may have together.
 
     Returns:
       pair of int, how many of the first pieces of A and of B are kept.
@@ -73,10 +67,6 @@ def pack(ids_a, ids_b, max_seq_length, special_ids):
 def new_tokenizer(vocab_file, do_lower_case):
     """Returns a tokenization.FullTokenizer that can pack texts.
 
-    Args:
-      vocab_file: str.
-      do_lower_case: bool.
-
     Raises:
       UserError: the vocabulary cannot be read, or lacks a special token.
     """
@@ -86,16 +76,25 @@ def new_tokenizer(vocab_file, do_lower_case):
 
 
 def require_room(max_seq_length):
-    """Checks that texts can be packed at all.
-
-    Args:
-      max_seq_length: int, S.
-
-    Raises:
-      UserError: there is no room for them.
-    """
-    if max_seq_length < _LEAST_LENGTH:
+    """Raises a UserError if --max_seq_length leaves no room for text."""
+    if max_seq_length < 3:
         raise UserError(
             f"--max_seq_length={max_seq_length} leaves no room for text beside "
-            f"[CLS] and two [SEP]; the minimum is {_LEAST_LENGTH}."
+            "[CLS] and two [SEP]; the minimum is 3."
         )
+
+
+_PIECES_LOGGED = 100
+
+
+def log_pieces(name, pieces):
+    """Writes the pieces (list of str) of an example (str) to the log.
+
+    They show at a glance whether columns, letter case and vocabulary are right.
+    """
+    logging.getLogger("absl").info(
+        "Example %s: %s%s",
+        name,
+        " ".join(pieces[:_PIECES_LOGGED]),
+        " ..." if len(pieces) > _PIECES_LOGGED else "",
+    )

@@ -2,21 +2,18 @@
 
 Reading order: `BasicTokenizer` (text to words), `WordpieceTokenizer` (words to
 pieces), `FullTokenizer` (both, with a memory for what recurs).
-What a character is, `unicodedata` says, hence the running Python's Unicode.
+The running Python's `unicodedata` says what a character is.
 """
 
 import itertools
 import re
 import unicodedata
 
-from bert_tf.text.vocabulary import (
-    convert_by_vocab,
-    load_vocab,
-)
+from bert_tf.text.vocabulary import convert_by_vocab, load_vocab
 
-# How much FullTokenizer remembers: so many chunks (text between white space),
-# none longer than this. In prose nearly all chunks are shorter; a longer one is
-# tokenized anew each time. Full of prose: 16 MB as pieces, 10 MB as ids.
+# FullTokenizer remembers this many chunks (text between white space), none
+# longer than this. In prose nearly all chunks are shorter; a longer one is
+# tokenized each time. Full of prose: 16 MB as pieces, 10 MB as ids.
 MAX_CACHED_CHUNKS = 1 << 16
 MAX_CACHED_CHUNK_LENGTH = 64
 
@@ -30,8 +27,8 @@ _IDEOGRAPHS = (
 _IDEOGRAPH = re.compile(f"[{_IDEOGRAPHS}]")
 _CHUNK = re.compile(f"[{_IDEOGRAPHS}]|[^\\s{_IDEOGRAPHS}]+")
 
-# str.split() and \s split at these, but the clean-up removes them, so that the
-# text on their two sides grows together.
+# str.split() and \s split at these. The clean-up removes them, which joins the
+# text on their two sides.
 _REMOVED_BUT_SPLIT_AT = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
 
 # The words and the punctuation of a text of printable ASCII.
@@ -39,10 +36,7 @@ _ASCII_WORD = re.compile(r"[0-9A-Za-z]+|[!-/:-@\[-`{-~]")
 
 
 def convert_to_unicode(text):
-    """Returns `text` as str.
-
-    Args:
-      text: str, or bytes holding UTF-8; bytes that are not are left out.
+    """Returns str as it is, and bytes decoded; bytes that are not UTF-8 vanish.
 
     Raises:
       ValueError: `text` is neither.
@@ -59,13 +53,9 @@ def convert_to_unicode(text):
 
 
 def printable_text(text):
-    """Returns `text` (str or bytes) as the str that `print` takes.
+    """As `convert_to_unicode`: on Python 3 `print` takes any str.
 
-    Raises:
-      ValueError: `text` is neither.
-
-    Source: `printable_text` in tokenization.py (2018); on Python 3 it is the
-      same conversion as `convert_to_unicode`.
+    Source: `printable_text` in tokenization.py (2018).
     """
     return convert_to_unicode(text)
 
@@ -78,8 +68,9 @@ def whitespace_tokenize(text):
 class _CharacterTable(dict):
     """What a rule makes of each character, in the form `str.translate` takes.
 
-    The rule (one character -> str) is asked when a character first turns up;
-    beyond the 65,536 of the first plane each time, which bounds the table.
+    The rule (one character -> str) is asked when a character first turns up.
+    Beyond the 65,536 of the first plane it is asked each time, which bounds
+    the table.
     """
 
     def __init__(self, rule):
@@ -144,13 +135,14 @@ _LOWERED = _CharacterTable(_drop_accents_and_set_punctuation_apart)
 class BasicTokenizer:
     """Splits text into words, punctuation marks and single ideographs.
 
+    `do_lower_case` (bool): whether to lower-case and to drop accents.
+
     Source: `BasicTokenizer` in tokenization.py (2018), which split at white
       space first and then went on word by word. No step looks across white
       space, so here the whole text takes each step at once.
     """
 
     def __init__(self, do_lower_case=True):
-        """Stores `do_lower_case` (bool): lower case and drop accents?"""
         self.do_lower_case = do_lower_case
 
     def tokenize(self, text):
@@ -178,18 +170,16 @@ class WordpieceTokenizer:
 
     Example: "unaffable" gives "un", "##aff", "##able", if these are in it.
 
+    Args:
+      vocab: dict or set of str, the pieces; those that continue a word begin
+        with "##".
+      unk_token: str, stands for a word that cannot be made of pieces.
+      max_input_chars_per_word: int, a longer word is unknown as well.
+
     Source: `WordpieceTokenizer` in tokenization.py (2018).
     """
 
     def __init__(self, vocab, unk_token="[UNK]", max_input_chars_per_word=200):
-        """Stores its arguments.
-
-        Args:
-          vocab: dict or set of str, the pieces; those that continue a word
-            begin with "##".
-          unk_token: str, stands for a word that cannot be made of pieces.
-          max_input_chars_per_word: int, a longer word is unknown as well.
-        """
         self.vocab = vocab
         self.unk_token = unk_token
         self.max_input_chars_per_word = max_input_chars_per_word
@@ -224,8 +214,8 @@ class WordpieceTokenizer:
 class _ChunkCache(dict):
     """Remembers what `convert` makes of a chunk; bounded, see MAX_CACHED_*.
 
-    Most chunks of prose recur. A full memory is emptied and fills anew. Threads
-    may share it: at worst two of them do the same work.
+    Most chunks of prose recur. A full memory is emptied and fills again.
+    Threads may share it: at worst two of them do the same work.
     """
 
     def __init__(self, convert):
@@ -248,17 +238,16 @@ class FullTokenizer:
     `basic_tokenizer`, `wordpiece_tokenizer`. Change them, if at all, before
     the first text, since what became of a chunk is remembered.
 
+    Args:
+      vocab_file: str, a local or remote path; `load_vocab` says what it may
+        raise.
+      do_lower_case: bool, true for an uncased model.
+
     Source: `FullTokenizer` in tokenization.py (2018). New: the memory and
       `tokenize_to_ids`.
     """
 
     def __init__(self, vocab_file, do_lower_case=True):
-        """Reads the vocabulary; raises what `load_vocab` raises.
-
-        Args:
-          vocab_file: str, a local or remote path.
-          do_lower_case: bool, true for an uncased model.
-        """
         self.vocab = load_vocab(vocab_file)
         self.inv_vocab = {v: k for k, v in self.vocab.items()}
         self.basic_tokenizer = BasicTokenizer(do_lower_case=do_lower_case)

@@ -12,8 +12,8 @@ import re
 from bert_tf.errors import UserError
 from bert_tf.storage.files import read_bytes
 
-# The folder names in which the 2018 release came: the first models, those with
-# whole-word masking ("wwm"), and the 24 small sizes.
+# The folders of the 2018 releases: the first models, those with whole-word
+# masking ("wwm"), and the 24 small sizes.
 _UNCASED_RELEASES = frozenset(
     {
         "uncased_L-24_H-1024_A-16",
@@ -45,12 +45,9 @@ _RELEASE_FOLDER = re.compile(
 def load_vocab(vocab_file):
     """Reads a vocabulary: one piece a line, its id the line's number from 0.
 
-    Lines end at LF only: a line that holds some other separator of Unicode is
-    still one line. White space around a piece is cut off. A blank line counts;
-    of a piece that stands twice the later line gives the id.
-
-    Args:
-      vocab_file: str, a local or remote path.
+    Lines end at LF only, whatever other separators of Unicode they hold. White
+    space around a piece is cut off. A blank line counts. If a piece stands
+    twice, the later line gives its id.
 
     Returns:
       OrderedDict, piece (str) -> id (int), in the order of the file.
@@ -83,20 +80,18 @@ def load_vocab(vocab_file):
 
 
 def _decode_piece(line, vocab_file, line_number):
+    fault = None
     try:
         piece = line.decode("utf-8")
+        # No text can hold this after clean-up, but UTF-16 and binary files do.
+        if "\0" in piece:
+            fault = "a NUL byte, so this is no UTF-8 text"
     except UnicodeDecodeError as error:
+        fault = f"not UTF-8 (byte 0x{line[error.start]:02X})"
+    if fault:
         raise UserError(
-            f"{vocab_file}, line {line_number}: not UTF-8 (byte "
-            f"0x{line[error.start]:02X}). A vocabulary is a text file in "
-            "UTF-8, one piece a line."
-        ) from error
-    # No text can hold this after clean-up, but UTF-16 and binary files do.
-    if "\0" in piece:
-        raise UserError(
-            f"{vocab_file}, line {line_number}: a NUL byte, so this is no "
-            "UTF-8 text. A vocabulary is a text file in UTF-8, one piece a "
-            "line."
+            f"{vocab_file}, line {line_number}: {fault}. A vocabulary is a "
+            "text file in UTF-8, one piece a line."
         )
     return piece.strip()
 
@@ -104,13 +99,10 @@ def _decode_piece(line, vocab_file, line_number):
 def require_special_tokens(vocab, vocab_file, tokens):
     """Checks that the vocabulary has the tokens a job cannot do without.
 
-    Args:
-      vocab: dict, piece -> id.
-      vocab_file: str, where it came from, for the message.
-      tokens: iterable of str, such as ("[UNK]", "[CLS]", "[SEP]").
+    `tokens` are such as ("[UNK]", "[CLS]", "[SEP]").
 
     Raises:
-      UserError: some are missing; all of these are named.
+      UserError: some are missing; all of these, and `vocab_file`, are named.
 
     Source: new; 2018 ended with a bare KeyError at the token's first use.
     """
@@ -124,14 +116,10 @@ def require_special_tokens(vocab, vocab_file, tokens):
 
 
 def convert_by_vocab(vocab, items):
-    """Looks up each item.
-
-    Args:
-      vocab: dict, piece -> id or id -> piece.
-      items: iterable of its keys.
+    """Looks up each of `items` in a dict, piece -> id or id -> piece.
 
     Returns:
-      list of its values.
+      list of what it gives.
 
     Raises:
       KeyError: an item is not in it; the message names it.
@@ -158,12 +146,10 @@ def convert_ids_to_tokens(inv_vocab, ids):
 
 
 def validate_case_matches_checkpoint(do_lower_case, init_checkpoint):
-    """Checks the letter case against a model that the release made known.
+    """Checks --do_lower_case against a model that the release made known.
 
-    Args:
-      do_lower_case: bool, the flag.
-      init_checkpoint: str or None, the flag: a path such as
-        "uncased_L-12_H-768_A-12/bert_model.ckpt". Only its words are looked at.
+    `init_checkpoint` is that flag: a path such as
+    "uncased_L-12_H-768_A-12/bert_model.ckpt". Only its words are looked at.
 
     Raises:
       UserError: it is a release of the other letter case.
@@ -188,18 +174,14 @@ def validate_case_matches_checkpoint(do_lower_case, init_checkpoint):
 def warn_if_case_mismatch(vocab, do_lower_case):
     """Warns in the log if the vocabulary looks made for the other letter case.
 
-    That is: it holds upper-case pieces, which lower-cased text never gives; or
-    lower-case ones only, so that words with a capital become unknown. Tokens
+    Either it holds upper-case pieces, which lower-cased text never gives, or
+    only lower-case ones, so that words with a capital become unknown. Tokens
     in brackets, such as [CLS], and scripts without letter case do not count.
-
-    Args:
-      vocab: dict, piece -> id.
-      do_lower_case: bool, the flag.
 
     Source: new.
     """
     upper = upper_case_pieces(vocab)
-    words = [piece for piece in vocab if not _is_bracketed(piece)]
+    has_lower = any(p != p.upper() for p in vocab if not _is_bracketed(p))
     if do_lower_case and upper:
         logging.getLogger("absl").warning(
             "--do_lower_case is true, but %d pieces of the vocabulary hold "
@@ -208,7 +190,7 @@ def warn_if_case_mismatch(vocab, do_lower_case):
             len(upper),
             upper[0],
         )
-    elif not do_lower_case and not upper and _any_lower_case(words):
+    elif not do_lower_case and not upper and has_lower:
         logging.getLogger("absl").warning(
             "--do_lower_case is false, but no piece of the vocabulary holds an "
             "upper-case letter, so words with one become unknown. For an "
@@ -227,7 +209,3 @@ def upper_case_pieces(vocab):
 
 def _is_bracketed(piece):
     return (piece[:1] + piece[-1:]) in ("[]", "<>")
-
-
-def _any_lower_case(pieces):
-    return any(piece != piece.upper() for piece in pieces)

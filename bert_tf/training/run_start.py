@@ -55,12 +55,7 @@ def refuse_other_model(output_dir, config):
     path = os.path.join(output_dir, CONFIG_FILE)
     if latest_checkpoint(output_dir) is None or not files.is_file(path):
         return
-    kept, given = BertConfig.from_json_file(path).to_dict(), config.to_dict()
-    others = [
-        f"{key} {given[key]!r} (there {kept[key]!r})"
-        for key in given
-        if given[key] != kept[key] and not key.endswith("_dropout_prob")
-    ]
+    others = config.differences(BertConfig.from_json_file(path))
     if others:
         raise UserError(
             f"--output_dir={output_dir} holds checkpoints of another model, "

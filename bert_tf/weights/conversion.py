@@ -6,7 +6,6 @@
 Memory holds one variable at a time, or one part of a checkpoint.
 """
 
-import json
 import os
 
 import tensorflow as tf
@@ -28,7 +27,7 @@ from bert_tf.formats import (
     model_garden,
     safetensors_files,
 )
-from bert_tf.storage import files
+from bert_tf.storage import files, json_files
 from bert_tf.text import vocabulary
 from bert_tf.weights import model_folder
 from bert_tf.weights.model_folder import CONFIG_FILE, VOCAB_FILE
@@ -38,13 +37,9 @@ from bert_tf.weights.weights_path import RELEASE_PREFIX
 def infer_config(reader, output_format):
     """Finds a configuration where there is none beside the weights.
 
-    Args:
-      reader: WeightReader.
-      output_format: str, one of FORMATS.
-
     Returns:
       BertConfig read off a Model Garden checkpoint; or None, from 2018 to
-      2018, where it is not needed.
+      2018 (`output_format`, one of FORMATS), where it is not needed.
 
     Raises:
       UserError: one is needed and cannot be inferred.
@@ -130,33 +125,22 @@ def convert(
 
 
 def _copy_vocabulary(vocab_file, config, folder, output_format):
-    with open(os.path.join(folder, VOCAB_FILE), "wb") as stream:
-        stream.write(files.read_bytes(vocab_file))
-    lower_case = _is_lower_cased(vocab_file)
+    _, lower_case = model_folder.lower_case_beside([vocab_file])
+    if lower_case is None:
+        # Nothing beside the vocabulary says so; its pieces show it.
+        vocab = vocabulary.load_vocab(vocab_file)
+        lower_case = not vocabulary.upper_case_pieces(vocab)
     logging.info(
         "The vocabulary is %scased: --do_lower_case=%s.",
         "un" if lower_case else "",
         str(lower_case).lower(),
     )
     if output_format == "huggingface":
-        contents = {
-            "do_lower_case": lower_case,
-            "model_max_length": config.max_position_embeddings,
-            "tokenizer_class": "BertTokenizer",
-        }
-        _write_json(folder, huggingface_config.TOKENIZER_FILE, contents)
-
-
-def _is_lower_cased(vocab_file):
-    """Tells whether text is to be lower-cased for a vocabulary.
-
-    By Hugging Face's file beside it, else by whether any piece has an
-    upper-case letter.
-    """
-    _, said = model_folder.lower_case_beside([vocab_file])
-    if said is not None:
-        return said
-    return not vocabulary.upper_case_pieces(vocabulary.load_vocab(vocab_file))
+        length = config.max_position_embeddings
+        model_folder.write_vocabulary(folder, vocab_file, lower_case, length)
+    else:
+        path = os.path.join(folder, VOCAB_FILE)
+        files.write_bytes(path, files.read_bytes(vocab_file))
 
 
 def _write_2018(reader, names, config, folder):
@@ -217,7 +201,8 @@ def _write_hugging_face(reader, names, config, folder):
     contents = huggingface_config.to_hugging_face(
         config, class_name, num_labels
     )
-    _write_json(folder, huggingface_config.FILE, contents)
+    path = os.path.join(folder, huggingface_config.FILE)
+    files.write_text(path, json_files.to_text(contents))
     logging.info(
         "Its activation is %r here, %r for Hugging Face.",
         config.hidden_act,
@@ -234,22 +219,21 @@ def _write_weights(reader, names, class_name, folder):
             "The model has no pooler; %s has one, which will start anew.",
             class_name,
         )
+    shapes = {}
     meanings = {}  # Hugging Face's name -> (2018's, whether to transpose)
     for name in names:
         hugging, transpose = huggingface.name_of_hugging_face(name)
         if class_name == "BertModel":
             hugging = hugging.removeprefix("bert.")
         meanings[hugging] = name, transpose
+        shape = reader.stored[name].shape
+        shapes[hugging] = shape[::-1] if transpose else shape
 
     def read(hugging):
         name, transpose = meanings[hugging]
         value = reader.read(name)
         return value.T if transpose else value
 
-    shapes = {}
-    for hugging, (name, transpose) in meanings.items():
-        shape = reader.stored[name].shape
-        shapes[hugging] = shape[::-1] if transpose else shape
     path = os.path.join(folder, safetensors_files.FILE)
     safetensors_files.write(path, shapes, read)
 
@@ -269,11 +253,6 @@ def _write_rest(reader, names, class_name, folder):
         )
     if lost:
         logging.warning("Left out, for not being float32: %s.", listed(lost))
-
-
-def _write_json(folder, name, contents):
-    text = json.dumps(contents, indent=2, sort_keys=True) + "\n"
-    files.write_text(os.path.join(folder, name), text)
 
 
 _WRITERS = {

@@ -23,15 +23,12 @@ _WORDS = (
 
 
 def describe(reader, config=None, config_file=None):
-    """Describes a checkpoint.
+    """Describes a checkpoint: lines (str) of the form "what: value".
 
     Args:
       reader: WeightReader.
       config: BertConfig or None, if there is one beside it.
       config_file: str or None, where it is from.
-
-    Returns:
-      str, lines of the form "what: value".
     """
     slots = reader.slots()
     model = reader.model()
@@ -63,24 +60,17 @@ def _format(reader):
 
 def _sizes(model):
     found = sizes(model)
-    return (
-        ", ".join(
-            f"{words} {found[field]}"
-            for field, words in _WORDS
-            if field in found
-        )
-        or "not those of a BERT"
-    )
+    told = [
+        f"{words} {found[field]}" for field, words in _WORDS if field in found
+    ]
+    return ", ".join(told) or "not those of a BERT"
 
 
 def _configuration(reader, config, config_file):
-    heads = reader.num_attention_heads
     if config is None:
-        known = (
-            f"{heads} attention heads"
-            if heads
-            else ("the number of attention heads is not known")
-        )
+        known = "the number of attention heads is not known"
+        if reader.num_attention_heads:
+            known = f"{reader.num_attention_heads} attention heads"
         return f"none beside it; {known}"
     return (
         f"{config_file}: {config.num_attention_heads} attention heads, "

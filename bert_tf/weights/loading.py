@@ -16,7 +16,7 @@ from bert_tf.checkpoints.variable_table import (
 )
 from bert_tf.checkpoints.weight_reader import GLOBAL_STEP, listed
 from bert_tf.errors import UserError
-from bert_tf.formats import saved_variables
+from bert_tf.formats import saved_model
 from bert_tf.formats.huggingface import HuggingFaceReader
 from bert_tf.formats.model_garden import ModelGardenReader
 from bert_tf.formats.model_garden_search import read_graph
@@ -25,10 +25,7 @@ from bert_tf.weights import weights_path
 
 
 def variable_names(model):
-    """Names a model's variables as 2018 did.
-
-    Args:
-      model: tf_keras.Model, built.
+    """Names the variables of a built tf_keras.Model as 2018 did.
 
     Returns:
       dict: name (str, as "bert/pooler/dense/kernel") -> variable.
@@ -57,9 +54,7 @@ def variable_names(model):
 def training_variables(model, optimizer):
     """Names everything that a checkpoint of a training run holds.
 
-    Args:
-      model: tf_keras.Model, built.
-      optimizer: AdamWeightDecay, built.
+    Both `model` and `optimizer`, an AdamWeightDecay, are built.
 
     Returns:
       dict: name (str) -> variable: the model's; "<name>/adam_m" and
@@ -81,22 +76,14 @@ def training_variables(model, optimizer):
 class LoadReport:
     """What `load_checkpoint` did; each a tuple of variable names."""
 
-    # In the model and the file: loaded.
-    loaded: tuple
-    # Head variables in the model only: they keep their initial values.
-    new: tuple
-    # In the file only.
-    unused: tuple
-    # Optimizer slots and global_step in the file: ignored.
-    slots: tuple
+    loaded: tuple  # in the model and the file
+    new: tuple  # in the model's heads only: initial values are kept
+    unused: tuple  # in the file only
+    slots: tuple  # optimizer slots and global_step in the file: ignored
 
 
 def open_checkpoint(path, flag="init_checkpoint"):
-    """Opens weights of any format that this project reads.
-
-    Args:
-      path: str, see `weights_path`.
-      flag: str, the flag that gave the path, for the messages.
+    """Opens weights of any format; see `weights_path.resolve` for what to give.
 
     Returns:
       WeightReader.
@@ -110,8 +97,8 @@ def open_checkpoint(path, flag="init_checkpoint"):
     checkpoint = CheckpointReader(path)
     if OBJECT_GRAPH in checkpoint.stored:
         graph = read_graph(checkpoint)
-        if saved_variables.is_exported(graph):
-            return saved_variables.SavedVariablesReader(checkpoint, graph)
+        if saved_model.is_exported(graph):
+            return saved_model.SavedVariablesReader(checkpoint, graph)
         return ModelGardenReader(checkpoint)
     return checkpoint
 
@@ -126,8 +113,7 @@ def load_checkpoint(model, path, *, flag="init_checkpoint"):
 
     Args:
       model: tf_keras.Model, built: a BertEncoder or a model around one.
-      path: str, see `weights_path`.
-      flag: str, the flag that gave the path, for the messages.
+      path, flag: see `weights_path.resolve`.
 
     Returns:
       LoadReport; its counts, and the names of heads on one side, are logged.
@@ -140,12 +126,7 @@ def load_checkpoint(model, path, *, flag="init_checkpoint"):
     """
     variables = variable_names(model)
     checkpoint = open_checkpoint(path, flag)
-    slots = checkpoint.slots()
-    file_only = [
-        name
-        for name in checkpoint.stored
-        if name not in variables and name not in slots
-    ]
+    file_only = [n for n in checkpoint.model() if n not in variables]
     missing = [name for name in variables if name not in checkpoint.stored]
     _require_heads(model, checkpoint)
     checkpoint.require_fit(
@@ -160,6 +141,7 @@ def load_checkpoint(model, path, *, flag="init_checkpoint"):
     )
     loaded = [name for name in variables if name in checkpoint.stored]
     checkpoint.assign({name: variables[name] for name in loaded})
+    slots = checkpoint.slots()
     report = LoadReport(*map(tuple, (loaded, missing, file_only, slots)))
     _log_report(checkpoint, report)
     return report

@@ -10,6 +10,7 @@ from bert_tf.config import BertConfig
 from bert_tf.errors import UserError
 from bert_tf.storage import files
 from bert_tf.text import vocabulary
+from bert_tf.text.packing import SPECIAL_TOKENS
 from bert_tf.weights import model_folder, weights_path
 
 
@@ -18,8 +19,7 @@ class Model:
     """The model that flags name, its parts checked against each other.
 
     `config_file`: str, where `config` is from. `checkpoint`: str or None, the
-    weights that are gone on from.
-    `vocab_file`: str. `do_lower_case`: bool.
+    weights to go on from.
     """
 
     config: BertConfig
@@ -29,15 +29,10 @@ class Model:
     do_lower_case: bool
 
     def folders(self, output_dir, *, to_train):
-        """Lists where what goes with the weights has to agree with the flags.
+        """Lists the folders (str) that must hold nothing against the flags.
 
-        Args:
-          output_dir: str.
-          to_train: bool, whether the weights are trained on: then what
-            --init_checkpoint was trained with does not matter.
-
-        Returns:
-          list of str.
+        When the weights are trained on (`to_train`, bool), what
+        --init_checkpoint was trained with does not matter.
         """
         if self.checkpoint and not to_train:
             return [output_dir, os.path.dirname(self.checkpoint)]
@@ -51,9 +46,6 @@ def choose_model(values, *, is_case_given):
       values: dict, flag -> value, those of common_flags.define_fine_tuning in
         it.
       is_case_given: bool, whether --do_lower_case was on the command line.
-
-    Returns:
-      Model.
 
     Raises:
       UserError: a file is missing or wrong, or they do not go together.
@@ -71,17 +63,9 @@ def choose_model(values, *, is_case_given):
 def describe_model(checkpoint, values, *, is_case_given):
     """Finds what goes with weights, and checks that it goes together.
 
-    Args:
-      checkpoint: str or None, the weights, resolved.
-      values: dict, flag -> value: bert_config_file, max_seq_length, vocab_file
-        and do_lower_case in it.
-      is_case_given: bool, whether --do_lower_case was on the command line.
-
-    Returns:
-      Model.
-
-    Raises:
-      UserError: a file is missing or wrong, or they do not go together.
+    As `choose_model`, for weights (str, resolved, or None) in any place. Of
+    `values` bert_config_file, max_seq_length, vocab_file and do_lower_case are
+    looked at.
     """
     config, config_file = model_folder.choose_config(
         values["bert_config_file"], checkpoint
@@ -106,10 +90,8 @@ def choose_vocabulary(
 
     Args:
       values: dict, flag -> value: vocab_file and do_lower_case in it.
-      checkpoint: str or None, the weights, resolved.
-      config: BertConfig.
-      config_file: str, where it comes from.
-      is_case_given: bool, whether --do_lower_case was on the command line.
+      checkpoint, config, config_file: see `Model`.
+      is_case_given: see `choose_model`.
 
     Returns:
       pair: str, the vocabulary's file; bool, whether text is lower-cased.
@@ -132,12 +114,7 @@ def check_vocabulary(
 ):
     """Checks a vocabulary against the model that is to know its pieces.
 
-    Args:
-      vocab_file: str.
-      do_lower_case: bool.
-      checkpoint: str or None, the weights.
-      config: BertConfig.
-      config_file: str, where it comes from.
+    The arguments are what `Model` holds.
 
     Raises:
       UserError: it lacks [CLS] or such, has more pieces than the model, or the
@@ -145,9 +122,7 @@ def check_vocabulary(
     """
     vocabulary.validate_case_matches_checkpoint(do_lower_case, checkpoint)
     vocab = vocabulary.load_vocab(vocab_file)
-    vocabulary.require_special_tokens(
-        vocab, vocab_file, ("[UNK]", "[CLS]", "[SEP]")
-    )
+    vocabulary.require_special_tokens(vocab, vocab_file, SPECIAL_TOKENS)
     vocabulary.warn_if_case_mismatch(vocab, do_lower_case)
     check_vocabulary_size(vocab, vocab_file, config, config_file)
 
@@ -155,14 +130,8 @@ def check_vocabulary(
 def check_vocabulary_size(vocab, vocab_file, config, config_file):
     """Checks that a model has an embedding for each piece.
 
-    Args:
-      vocab: dict, piece -> id.
-      vocab_file: str, where it comes from.
-      config: BertConfig.
-      config_file: str, where it comes from.
-
     Raises:
-      UserError: it has fewer.
+      UserError: `vocab` (piece -> id), of `vocab_file`, has more.
     """
     num_ids = max(vocab.values()) + 1
     if num_ids > config.vocab_size:
@@ -174,15 +143,10 @@ def check_vocabulary_size(vocab, vocab_file, config, config_file):
 
 
 def check_sequence_length(max_seq_length, config, config_file):
-    """Checks --max_seq_length against the model's position embeddings.
-
-    Args:
-      max_seq_length: int.
-      config: BertConfig.
-      config_file: str, where it comes from.
+    """Checks --max_seq_length (int) against the model's position embeddings.
 
     Raises:
-      UserError: it is too long.
+      UserError: it is too long; `config_file` (str) is named.
 
     Source: the check in the 2018 scripts' `main`, there in some of them only.
     """

@@ -3,14 +3,13 @@
 TensorFlow is not imported here, so that a wrong path is reported at once.
 """
 
-import json
 import os
 
 from absl import logging
 
 from bert_tf.config import BertConfig
 from bert_tf.errors import UserError
-from bert_tf.formats import huggingface_config, saved_model_folder
+from bert_tf.formats import huggingface_config, saved_model
 from bert_tf.storage import files, json_files
 from bert_tf.weights import weights_path
 
@@ -34,35 +33,18 @@ _HUGGING_FACE_KEYS = (
 )
 
 
-def config_beside(checkpoint):
-    """Returns the configuration (path or None) beside resolved weights."""
-    name = (
-        huggingface_config.FILE
-        if weights_path.is_safetensors(checkpoint)
-        else CONFIG_FILE
-    )
-    return _beside(checkpoint, name)
-
-
 def _beside(checkpoint, name):
-    """Returns a file (path or None) beside weights, a SavedModel's assets."""
-    folders = (
-        os.path.dirname(checkpoint),
-        saved_model_folder.assets_of(checkpoint),
-    )
+    """Returns a file (path or None) beside weights, or a SavedModel's asset."""
+    folders = (os.path.dirname(checkpoint), saved_model.assets_of(checkpoint))
     paths = [os.path.join(f, name) for f in folders if f is not None]
     return next(filter(files.is_file, paths), None)
 
 
 def read_config(path):
-    """Reads a configuration of 2018's or of Hugging Face's.
+    """Reads a configuration (BertConfig) of 2018's or of Hugging Face's.
 
-    Args:
-      path: str. A file called config.json, or one with keys that only Hugging
-        Face writes, is Hugging Face's: its "gelu" is then "gelu_erf".
-
-    Returns:
-      BertConfig.
+    A file called config.json, or one with keys that only Hugging Face writes,
+    is Hugging Face's: its "gelu" is then "gelu_erf".
 
     Raises:
       UserError: unreadable, not JSON, or impossible values.
@@ -76,11 +58,7 @@ def read_config(path):
 
 
 def choose_config(bert_config_file, checkpoint):
-    """Reads the configuration that the flags mean; see `find_config`.
-
-    Raises:
-      UserError: none is given or found, or it is no configuration.
-    """
+    """As `find_config`, but a UserError where there is none."""
     config, path = find_config(bert_config_file, checkpoint)
     if config is None:
         raise _not_given("bert_config_file", checkpoint)
@@ -88,7 +66,7 @@ def choose_config(bert_config_file, checkpoint):
 
 
 def _not_given(flag, checkpoint):
-    """Returns the error where a file is neither given nor found."""
+    """Returns the UserError of a file that is neither given nor found."""
     if not checkpoint:
         return UserError(
             f"--{flag} must be given: without --init_checkpoint none can lie "
@@ -104,24 +82,26 @@ def _not_given(flag, checkpoint):
 
 
 def find_config(bert_config_file, checkpoint):
-    """Reads the configuration that the flags mean, if any; the log says which.
+    """Reads the configuration that --bert_config_file (str or None) means.
 
-    Args:
-      bert_config_file: str or None, the flag.
-      checkpoint: str or None, the weights, resolved.
+    Without the flag it is the one beside the weights (`checkpoint`: str,
+    resolved, or None), if any; the log says so.
 
     Returns:
-      (BertConfig, str): the configuration and the file it is from; or two
-      None.
+      (BertConfig, str): the configuration and its file; or two None.
 
     Raises:
       UserError: it is no configuration.
     """
-    beside = config_beside(checkpoint) if checkpoint else None
+    beside = None
+    if checkpoint:
+        is_hugging_face = weights_path.is_safetensors(checkpoint)
+        name = huggingface_config.FILE if is_hugging_face else CONFIG_FILE
+        beside = _beside(checkpoint, name)
     if bert_config_file:
         files.require_file(bert_config_file, "bert_config_file")
         config = read_config(bert_config_file)
-        if beside and not _is_same_file(beside, bert_config_file):
+        if beside and not files.is_same(beside, bert_config_file):
             _warn_of_another(config, bert_config_file, beside)
         return config, bert_config_file
     if beside is None:
@@ -133,20 +113,9 @@ def find_config(bert_config_file, checkpoint):
     return config, beside
 
 
-def _is_same_file(one, other):
-    if files.is_remote(one) or files.is_remote(other):
-        return one == other
-    return os.path.samefile(one, other)
-
-
 def _warn_of_another(config, config_file, beside):
     """Warns where the weights' own configuration says something else."""
-    own, given = read_config(beside).to_dict(), config.to_dict()
-    others = [
-        f"{key} {given[key]!r} (there {own[key]!r})"
-        for key in given
-        if given[key] != own[key] and not key.endswith("_dropout_prob")
-    ]
+    others = config.differences(read_config(beside))
     if others:
         logging.warning(
             "%s lies beside the weights, but --bert_config_file=%s has %s.",
@@ -157,39 +126,30 @@ def _warn_of_another(config, config_file, beside):
 
 
 def find_vocabulary(vocab_file, checkpoint):
-    """Finds the vocabulary that the flags mean, if any; the log says which.
+    """Finds the vocabulary (str or None) that --vocab_file means.
 
-    Args:
-      vocab_file: str or None, the flag.
-      checkpoint: str or None, the weights, resolved.
-
-    Returns:
-      str, its path, or None.
-
-    Raises:
-      UserError: the flag names no file.
+    Without the flag it is the one beside the weights (`checkpoint`: str,
+    resolved, or None), if any; the log says so. A UserError if the flag names
+    no file.
     """
     if vocab_file:
         files.require_file(vocab_file, "vocab_file")
         return vocab_file
-    beside = None
-    if checkpoint:
-        beside = _beside(
-            checkpoint, VOCAB_FILE
-        ) or saved_model_folder.find_vocabulary(checkpoint)
-    if beside:
-        logging.info("--vocab_file is not given; %s is used.", beside)
-    return beside
+    if not checkpoint:
+        return None
+    found = _beside(checkpoint, VOCAB_FILE)
+    found = found or saved_model.find_vocabulary(checkpoint)
+    if found:
+        logging.info("--vocab_file is not given; %s is used.", found)
+    return found
 
 
 def lower_case_beside(places):
-    """Reads what is said of letter case beside a model.
+    """Reads what a file says of letter case beside a model.
 
-    By a tokenizer_config.json, the description of an export, or a variable of
-    a SavedModel.
-
-    Args:
-      places: list of str or None; the first that has one of these counts.
+    It may be a tokenizer_config.json, the description of an export, or a
+    variable of a SavedModel. The first of `places` (str or None) that has one
+    counts.
 
     Returns:
       (str, bool): where it is said, and what; None for what is not there.
@@ -197,32 +157,24 @@ def lower_case_beside(places):
     for place in filter(None, places):
         for name in (
             huggingface_config.TOKENIZER_FILE,
-            saved_model_folder.DESCRIPTION_FILE,
+            saved_model.DESCRIPTION_FILE,
         ):
             path = _beside(place, name)
             if path:
                 said = json_files.read_object(path).get("do_lower_case")
                 return path, said if isinstance(said, bool) else None
-        said = saved_model_folder.stored_lower_case(place)
+        said = saved_model.stored_lower_case(place)
         if said is not None:
             return place, said
     return None, None
 
 
 def choose_lower_case(value, is_given, places):
-    """Decides whether text is lower-cased.
+    """Decides (bool) whether text is lower-cased.
 
-    Args:
-      value: bool, --do_lower_case.
-      is_given: bool, whether it was on the command line.
-      places: list of str or None, the vocabulary and the weights: beside the
-        first of them that has one, a tokenizer_config.json, Hugging Face's or
-        one of our training's, or what `lower_case_beside` reads else, says
-        what the model was trained with.
-
-    Returns:
-      bool: the flag if it was given, else what the file says, else the flag;
-      the log says where the two differ.
+    --do_lower_case (`value`, bool) counts if it was given, else what is said
+    beside `places`, see `lower_case_beside`, the vocabulary and the weights.
+    The log says where the two differ.
     """
     path, said = lower_case_beside(places)
     if said is None or said == value:
@@ -244,9 +196,7 @@ def choose_lower_case(value, is_given, places):
 def length_beside(checkpoint):
     """Returns how many pieces a text had in training (int), or None.
 
-    Args:
-      checkpoint: str, the weights, resolved: beside them a
-        tokenizer_config.json may say so.
+    A tokenizer_config.json beside `checkpoint` (str, resolved) may say so.
     """
     path = _beside(checkpoint, huggingface_config.TOKENIZER_FILE)
     said = json_files.read_object(path).get(_LENGTH) if path else None
@@ -256,11 +206,8 @@ def length_beside(checkpoint):
 def write_vocabulary(folder, vocab_file, do_lower_case, max_seq_length):
     """Leaves with a model what its texts are to be cut up with.
 
-    Args:
-      folder: str, the model's.
-      vocab_file: str.
-      do_lower_case: bool.
-      max_seq_length: int, S.
+    The vocabulary is copied into `folder`; a tokenizer_config.json holds the
+    letter case (bool) and S (int).
 
     Raises:
       UserError: a file cannot be read or written.
@@ -273,18 +220,12 @@ def write_vocabulary(folder, vocab_file, do_lower_case, max_seq_length):
         _LENGTH: max_seq_length,
         "tokenizer_class": "BertTokenizer",
     }
-    files.write_text(
-        os.path.join(folder, huggingface_config.TOKENIZER_FILE),
-        json.dumps(contents, indent=2, sort_keys=True) + "\n",
-    )
+    path = os.path.join(folder, huggingface_config.TOKENIZER_FILE)
+    files.write_text(path, json_files.to_text(contents))
 
 
 def require_same_vocabulary(folder, vocab_file):
     """Checks that a folder's model was not trained with another vocabulary.
-
-    Args:
-      folder: str.
-      vocab_file: str.
 
     Raises:
       UserError: it was.
@@ -301,11 +242,7 @@ def require_same_vocabulary(folder, vocab_file):
 
 
 def choose_vocabulary(vocab_file, checkpoint):
-    """Finds the vocabulary that the flags mean; see `find_vocabulary`.
-
-    Raises:
-      UserError: none is given or found.
-    """
+    """As `find_vocabulary`, but a UserError where there is none."""
     path = find_vocabulary(vocab_file, checkpoint)
     if path is None:
         raise _not_given("vocab_file", checkpoint)

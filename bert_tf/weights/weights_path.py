@@ -16,7 +16,7 @@ import os
 
 from bert_tf.checkpoints import checkpoint_files
 from bert_tf.errors import UserError
-from bert_tf.formats import safetensors_files, saved_model_folder
+from bert_tf.formats import safetensors_files, saved_model
 from bert_tf.storage import files
 
 RELEASE_PREFIX = "bert_model.ckpt"
@@ -41,9 +41,8 @@ def is_safetensors(path):
 def resolve(path, flag="init_checkpoint"):
     """Finds the weights that a flag's value means.
 
-    Args:
-      path: str or os.PathLike, see the top of this file.
-      flag: str, the flag's name without dashes, for the messages.
+    The top of this file says what `path` (str or os.PathLike) may be. Messages
+    name `flag` (str, without dashes).
 
     Returns:
       str: a checkpoint's prefix, or a safetensors file or index.
@@ -62,29 +61,24 @@ def resolve(path, flag="init_checkpoint"):
 
 
 def _resolve_folder(path, flag):
-    state = os.path.join(path, checkpoint_files.STATE_FILE)
-    release = os.path.join(path, RELEASE_PREFIX)
-    if files.is_file(state):
+    if files.is_file(os.path.join(path, checkpoint_files.STATE_FILE)):
         return checkpoint_files.resolve_checkpoint(path, flag)
+    release = os.path.join(path, RELEASE_PREFIX)
     if files.is_file(f"{release}.index"):
         return checkpoint_files.resolve_checkpoint(release, flag)
-    saved_model = saved_model_folder.find_prefix(path)
-    if saved_model:
-        return checkpoint_files.resolve_checkpoint(saved_model, flag)
+    saved = saved_model.find_prefix(path)
+    if saved:
+        return checkpoint_files.resolve_checkpoint(saved, flag)
     for name in (safetensors_files.FILE, safetensors_files.INDEX):
         if files.is_file(os.path.join(path, name)):
             return os.path.join(path, name)
     entries = [] if files.is_remote(path) else files.list_folder(path)
-    prefixes = [
-        os.path.join(path, entry.removesuffix(".index"))
-        for entry in entries
-        if entry.endswith(".index") and not entry.startswith(".")
-    ]
-    # BioBERT, for one, calls its checkpoint model.ckpt-1000000.
-    if len(prefixes) == 1:
-        return checkpoint_files.resolve_checkpoint(prefixes[0], flag)
+    prefixes = checkpoint_files.prefixes_among(entries)
     if prefixes:
-        return checkpoint_files.resolve_checkpoint(path, flag)
+        # BioBERT, for one, calls its only checkpoint model.ckpt-1000000. Of
+        # several the error names each.
+        only = os.path.join(path, prefixes[0]) if len(prefixes) == 1 else path
+        return checkpoint_files.resolve_checkpoint(only, flag)
     _refuse_other_weights(path, entries, flag)
     safetensors = [entry for entry in entries if is_safetensors(entry)]
     raise UserError(
@@ -115,30 +109,21 @@ def _refuse_other_weights(path, names, flag):
 def find_weights(output_dir, init_checkpoint):
     """Finds the weights that a run begins with.
 
-    Args:
-      output_dir: str or None, the run's folder.
-      init_checkpoint: str or None, the flag; checked in any case.
+    These are the newest checkpoint in `output_dir` (str or None), else what
+    --init_checkpoint (str or None, checked in any case) names.
 
     Returns:
-      str, a prefix or a safetensors file: the newest checkpoint in the folder,
-      else that of the flag; None for random weights.
+      str, a prefix or a safetensors file; None for random weights.
 
     Raises:
       UserError: see `resolve` and `checkpoint_files.latest_checkpoint`.
     """
-    given = None
-    if init_checkpoint is not None:
-        given = resolve(init_checkpoint)
-    latest = checkpoint_files.latest_checkpoint(output_dir or "")
-    return latest or given
+    given = None if init_checkpoint is None else resolve(init_checkpoint)
+    return checkpoint_files.latest_checkpoint(output_dir or "") or given
 
 
 def untrained(output_dir):
-    """Returns the UserError where a trained model is needed, but is not there.
-
-    Args:
-      output_dir: str, where it would be.
-    """
+    """Returns the UserError of a run's folder (str) without a trained model."""
     return UserError(
         f"--output_dir={output_dir} holds no checkpoint, and no "
         "--init_checkpoint is given: there is no trained model. Give one, "

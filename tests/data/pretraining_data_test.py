@@ -8,7 +8,6 @@ import types
 
 import pytest
 
-from bert_tf import features
 from bert_tf.data import documents, instances, masking, pretraining_data
 from bert_tf.errors import UserError
 
@@ -287,13 +286,10 @@ def test_write_instances_leaves_no_half_written_file(tmp_path, monkeypatch):
     (tmp_path / "x").write_bytes(b"from an earlier run")
     serialized = iter([b"record"])
     # The second record fails: StopIteration, which no one expects.
-    broken = types.SimpleNamespace(
-        pretraining_features=features.pretraining_features,
-        ExampleSerializer=lambda kinds: types.SimpleNamespace(
-            serialize=lambda values: next(serialized)
-        ),
+    broken = types.SimpleNamespace(serialize=lambda values: next(serialized))
+    monkeypatch.setattr(
+        pretraining_data, "ExampleSerializer", lambda kind: broken
     )
-    monkeypatch.setattr("bert_tf.features", broken)
     paths = [str(tmp_path / "x"), str(tmp_path / "y")]
     with pytest.raises(StopIteration):
         pretraining_data.write_instances(made, paths)

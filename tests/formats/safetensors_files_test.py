@@ -227,6 +227,16 @@ def test_what_is_written_the_library_reads(tmp_path):
         assert stream.metadata() == {"format": "pt"}
 
 
+def test_what_is_written_is_the_library_s_file(tmp_path):
+    # The header of "é" takes two bytes for its letter and blanks at its end.
+    values = {"é": np.float32([[1, 2]]), "a/b": np.zeros([0, 3], np.float32)}
+    safetensors.numpy.save_file(values, tmp_path / "1.st", {"format": "pt"})
+    shapes = {name: value.shape for name, value in values.items()}
+    path = tmp_path / "2.st"
+    safetensors_files.write(str(path), shapes, values.__getitem__)
+    assert path.read_bytes() == (tmp_path / "1.st").read_bytes()
+
+
 def test_a_file_that_cannot_be_written_is_an_error(tmp_path):
     with pytest.raises(UserError, match="cannot be written"):
         safetensors_files.write(

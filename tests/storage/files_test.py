@@ -74,6 +74,15 @@ def test_require_file_says_what_is_wrong(tmp_path, monkeypatch, name, message):
         files.require_file(name, "vocab_file")
 
 
+def test_two_paths_to_one_file_are_the_same(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "link").symlink_to(tmp_path / "a")
+    assert files.is_same("a", str(tmp_path / "link"))
+    assert not files.is_same("a", "b")
+    assert files.is_same("gs://b/a", "gs://b/a")
+    assert not files.is_same("gs://b/a", "a")
+
+
 def test_read_text_names_the_line_that_is_not_utf_8(tmp_path):
     path = tmp_path / "latin.txt"
     path.write_bytes(b"one\ncaf\xe9\n")

@@ -1,6 +1,8 @@
 import io
+import logging
 import math
 import sys
+import types
 
 import pytest
 
@@ -75,3 +77,15 @@ def test_a_bar_moves_on_a_terminal_only(monkeypatch, is_terminal):
     with progress.Progress(4) as report:
         report.advance_to(3)
     assert ("0/4" in stream.getvalue()) == is_terminal
+
+
+def test_heartbeat_logs_only_when_a_line_is_due(monkeypatch, caplog):
+    seconds = [100.0]
+    clock = types.SimpleNamespace(monotonic=lambda: seconds[0])
+    monkeypatch.setattr(progress, "time", clock)
+    with caplog.at_level(logging.INFO):
+        beats = progress.Heartbeat("Read %s lines.")
+        for seconds[0], count in [(101, 7), (120, 1234), (139, 8), (141, 9)]:
+            beats.beat(count)
+    messages = [record.getMessage() for record in caplog.records]
+    assert messages == ["Read 1,234 lines.", "Read 9 lines."]

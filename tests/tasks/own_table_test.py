@@ -83,7 +83,7 @@ def test_several_labels_in_a_cell(tmp_path):
 def test_regression(tmp_path):
     folder = _write(tmp_path, "question\tok\na\t-2.5\nb\t1e1\n")
     options = TableOptions("question", label_column="ok", kind=REGRESSION)
-    assert own_table.read_label_names(options, folder) == ()
+    assert own_table.choose_label_names(options, folder, None, []) == ()
     processor = TableProcessor(options)
     assert processor.get_labels() == []
     read = processor.get_train_examples(folder)

@@ -3,5 +3,5 @@
 In: examples and labels. Out: records as 2018 made them, made again only where
 something changed.
 
-Read `converter`, `fingerprint`, `processes`, `record_files`.
+Read `converter`, `fingerprint`, `record_files`.
 """

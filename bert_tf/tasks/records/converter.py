@@ -4,27 +4,18 @@ S max_seq_length
 """
 
 import dataclasses
-import logging
 
-from bert_tf.data.encoding import encode_label, encode_record
+from bert_tf.data.record_writer import ExampleSerializer, text_values
 from bert_tf.errors import UserError
+from bert_tf.features import INPUT_KEYS, classifier_features
 from bert_tf.tasks.examples import PaddingInputExample
-from bert_tf.tasks.labels import CLASSIFICATION, Labels, require_same_labels
+from bert_tf.tasks.labels import CLASSIFICATION, Labels
 from bert_tf.text import packing
-from bert_tf.weights import model_folder
-
-_logger = logging.getLogger("absl")
-
-_PIECES_LOGGED = 100
 
 
 @dataclasses.dataclass(frozen=True)
 class Conversion:
-    """What examples become: all that records depend on but the examples.
-
-    `labels`: labels.Labels. `max_seq_length`: int, S. `vocab_file`: str.
-    `do_lower_case`: bool.
-    """
+    """What examples become: all that records depend on but the examples."""
 
     labels: Labels
     max_seq_length: int
@@ -36,26 +27,7 @@ class Conversion:
 
     def features(self):
         """Returns the tuple of features.Feature of such records."""
-        from bert_tf import features  # Deferred: it imports TensorFlow.
-
-        return features.classifier_features(
-            self.max_seq_length,
-            label_length=self.labels.record_length,
-            label_dtype=self.labels.record_dtype,
-        )
-
-    def require_same(self, folder, source):
-        """Checks that a folder's model, if any, was trained on such records.
-
-        Args:
-          folder: str.
-          source: str, where the labels come from, for the message.
-
-        Raises:
-          UserError: its labels, their kind or its vocabulary are others.
-        """
-        require_same_labels(folder, self.labels, source)
-        model_folder.require_same_vocabulary(folder, self.vocab_file)
+        return _features(self.labels, self.max_seq_length)
 
     def new_converter(self):
         """Returns a Converter.
@@ -67,6 +39,14 @@ class Conversion:
         return Converter(self.labels, self.max_seq_length, tokenizer)
 
 
+def _features(labels, max_seq_length):
+    return classifier_features(
+        max_seq_length,
+        label_length=labels.record_length,
+        label_dtype=labels.record_dtype,
+    )
+
+
 class Converter:
     """Makes records of examples."""
 
@@ -76,18 +56,17 @@ class Converter:
         Args:
           labels: labels.Labels.
           max_seq_length: int, S.
-          tokenizer: tokenization.FullTokenizer.
+          tokenizer: tokenization.FullTokenizer, or what has its methods
+            `tokenize`, `convert_tokens_to_ids` and `convert_ids_to_tokens`.
         """
         self._labels = labels
         self._max_seq_length = max_seq_length
         self._tokenizer = tokenizer
         self._special_ids = tokenizer.convert_tokens_to_ids(["[CLS]", "[SEP]"])
+        self._serializer = ExampleSerializer(_features(labels, max_seq_length))
 
     def convert(self, examples):
-        """Makes the records of some examples.
-
-        Args:
-          examples: list of InputExample and PaddingInputExample.
+        """Makes the records of InputExamples and PaddingInputExamples.
 
         Returns:
           pair: list of bytes, a record each; int, how many were cut.
@@ -96,60 +75,65 @@ class Converter:
           UserError: an unknown label (names the guid).
         """
         records, num_cut = [], 0
-        dtype = self._labels.record_dtype
         for example in examples:
-            if isinstance(example, PaddingInputExample):
-                input_ids, num_first, label = [], 0, self._labels.encode(None)
-            else:
-                label = label_of(example, self._labels)
-                input_ids, num_first, is_cut = self._pack(example)
-                num_cut += is_cut
-            label_entry = encode_label(tuple(label), dtype)
-            records.append(
-                encode_record(
-                    input_ids, num_first, self._max_seq_length, label_entry
-                )
-            )
+            values, is_cut = self.values(example)
+            records.append(self._serializer.serialize(values))
+            num_cut += is_cut
         return records, num_cut
+
+    def values(self, example):
+        """Makes what a record holds of one example, and tells if it was cut.
+
+        Returns:
+          pair: dict, see `ExampleSerializer.serialize`; bool.
+
+        Raises:
+          UserError: an unknown label (names the guid).
+        """
+        if isinstance(example, PaddingInputExample):
+            label, is_real = self._labels.encode(None), 0
+            input_ids, num_first, is_cut = [], 0, False
+        else:
+            label, is_real = label_of(example, self._labels), 1
+            input_ids, num_first, is_cut = self._pack(example)
+        text = text_values(input_ids, num_first, self._max_seq_length)
+        own = {"label_ids": label, "is_real_example": [is_real]}
+        return {**text, **own}, is_cut
 
     def log(self, example):
         """Writes what becomes of an InputExample to the log."""
         input_ids, _, _ = self._pack(example)
-        pieces = self._tokenizer.convert_ids_to_tokens(input_ids)
-        log_example(example, pieces)
-
-    def _pack(self, example):
-        return packing.pack(
-            *tokenize(example, self._tokenizer),
-            self._max_seq_length,
-            self._special_ids,
+        label = "" if example.label is None else f", label {example.label}"
+        packing.log_pieces(
+            f"{example.guid}{label}",
+            self._tokenizer.convert_ids_to_tokens(input_ids),
         )
 
+    def _pack(self, example):
+        ids_a, ids_b = map(self._tokenize, (example.text_a, example.text_b))
+        return packing.pack(
+            ids_a, ids_b, self._max_seq_length, self._special_ids
+        )
 
+    def _tokenize(self, text):
+        if not text:
+            return []
+        pieces = self._tokenizer.tokenize(text)
+        return self._tokenizer.convert_tokens_to_ids(pieces)
+
+
+@dataclasses.dataclass(eq=False)
 class InputFeatures:
-    """What a record holds of one example.
-
-    Attributes:
-      input_ids, input_mask, segment_ids: list of S int.
-      label_id: int.
-      is_real_example: bool, false for padding.
+    """What a record holds of one example; the lists are S int.
 
     Source: `InputFeatures` in run_classifier.py (2018).
     """
 
-    def __init__(
-        self,
-        input_ids,
-        input_mask,
-        segment_ids,
-        label_id,
-        is_real_example=True,
-    ):
-        self.input_ids = input_ids
-        self.input_mask = input_mask
-        self.segment_ids = segment_ids
-        self.label_id = label_id
-        self.is_real_example = is_real_example
+    input_ids: list
+    input_mask: list
+    segment_ids: list
+    label_id: int
+    is_real_example: bool = True  # False for padding.
 
 
 def convert_single_example(
@@ -163,8 +147,7 @@ def convert_single_example(
       label_list: list of str, the labels in the order of their ids. An example
         without a label gets id 0.
       max_seq_length: int, S.
-      tokenizer: tokenization.FullTokenizer, or what has its methods
-        `tokenize`, `convert_tokens_to_ids` and `convert_ids_to_tokens`.
+      tokenizer: see `Converter`.
 
     Returns:
       InputFeatures.
@@ -176,43 +159,16 @@ def convert_single_example(
       five examples to the log.
     """
     packing.require_room(max_seq_length)
-    if isinstance(example, PaddingInputExample):
-        zeros = [0] * max_seq_length
-        return InputFeatures(zeros, zeros[:], zeros[:], 0, False)
-    (label_id,) = label_of(example, Labels(CLASSIFICATION, (*label_list,)))
-    input_ids, num_first, _ = packing.pack(
-        *tokenize(example, tokenizer),
-        max_seq_length,
-        tokenizer.convert_tokens_to_ids(["[CLS]", "[SEP]"]),
-    )
-    if ex_index == 0:
-        log_example(example, tokenizer.convert_ids_to_tokens(input_ids))
-    padding = [0] * (max_seq_length - len(input_ids))
-    num_second = len(input_ids) - num_first
+    labels = Labels(CLASSIFICATION, tuple(label_list))
+    converter = Converter(labels, max_seq_length, tokenizer)
+    values, _ = converter.values(example)
+    (label_id,) = values["label_ids"]
+    (is_real,) = values["is_real_example"]
+    if is_real and ex_index == 0:
+        converter.log(example)
     return InputFeatures(
-        input_ids=input_ids + padding,
-        input_mask=[1] * len(input_ids) + padding,
-        segment_ids=[0] * num_first + [1] * num_second + padding,
-        label_id=label_id,
+        *(list(values[name]) for name in INPUT_KEYS), label_id, bool(is_real)
     )
-
-
-def tokenize(example, tokenizer):
-    """Returns the ids of an InputExample's texts.
-
-    Args:
-      example: InputExample.
-      tokenizer: see `convert_single_example`.
-
-    Returns:
-      list of two lists of int, the second empty where there is no `text_b`.
-    """
-    return [
-        tokenizer.convert_tokens_to_ids(tokenizer.tokenize(text))
-        if text
-        else []
-        for text in (example.text_a, example.text_b)
-    ]
 
 
 def label_of(example, labels):
@@ -228,13 +184,13 @@ def label_of(example, labels):
 
 
 def check_labels(examples, labels):
-    """Checks labels before anything is made of the examples.
+    """Checks the labels of examples to train or evaluate on.
 
-    The processors of this package did so when they read the rows, and could
-    name file and line; others may not.
+    The processors of this package do so when they read the rows, and name file
+    and line. Those of others may not.
 
     Args:
-      examples: list of InputExample to train or evaluate on.
+      examples: list of InputExample.
       labels: labels.Labels.
 
     Raises:
@@ -247,17 +203,3 @@ def check_labels(examples, labels):
         if example.label is None:
             raise UserError(f"Example {example.guid} has no label.")
         label_of(example, labels)
-
-
-def log_example(example, pieces):
-    """Writes an InputExample, of which `pieces` (list of str) came, to the log.
-
-    It shows at a glance whether columns, letter case and vocabulary are right.
-    """
-    _logger.info(
-        "Example %s%s: %s%s",
-        example.guid,
-        "" if example.label is None else f", label {example.label}",
-        " ".join(pieces[:_PIECES_LOGGED]),
-        " ..." if len(pieces) > _PIECES_LOGGED else "",
-    )

@@ -1,7 +1,7 @@
-"""Knowing again records that were made before.
+"""Recognizing records that were made before.
 
 Beside each file of records stands a small JSON file that tells what they were
-made of. Where it says the same as what would be made now, they are used again.
+made of. If nothing of it has changed, the records are used again.
 """
 
 import hashlib
@@ -11,7 +11,7 @@ import unicodedata
 from bert_tf.storage import files
 from bert_tf.tasks.examples import PaddingInputExample
 
-# To be raised when the same input gives other records than before.
+# Raise this when the same input gives other records than before.
 _FORMAT = 1
 
 # How the log names a part that has changed.
@@ -28,15 +28,12 @@ _NAMES = {
 
 
 def fingerprint(examples, conversion):
-    """Tells what records are made of.
+    """Returns what records are made of, as a dict for JSON.
 
     Args:
       examples: list of InputExample and PaddingInputExample. Their guids do
         not count, as they are not in the records.
       conversion: converter.Conversion.
-
-    Returns:
-      dict of what JSON knows.
 
     Raises:
       UserError: the vocabulary cannot be read.
@@ -55,14 +52,9 @@ def fingerprint(examples, conversion):
 
 
 def digest(sets, conversion):
-    """Tells sets of examples, as they are converted, from others in short.
+    """Returns a str that only these sets of examples, so converted, have.
 
-    Args:
-      sets: iterable of list of InputExample.
-      conversion: converter.Conversion.
-
-    Returns:
-      str.
+    `sets` are lists of InputExample; `conversion` is a converter.Conversion.
 
     Raises:
       UserError: the vocabulary cannot be read.
@@ -89,12 +81,10 @@ def companion(output_file):
 
 
 def store(output_file, made_of, counts):
-    """Writes the JSON file beside records that are complete.
+    """Writes the JSON file beside a complete file of records.
 
-    Args:
-      output_file: str.
-      made_of: dict from `fingerprint`.
-      counts: dict of what else to remember of the records.
+    `made_of` is from `fingerprint`; `counts` is a dict of what else to remember
+    of the records.
 
     Raises:
       UserError: it cannot be written, or the records not be read.
@@ -110,10 +100,9 @@ def store(output_file, made_of, counts):
 
 
 def forget(output_file):
-    """Makes the JSON file say nothing, before other records are written.
+    """Empties the JSON file, before other records are written.
 
-    Otherwise, after an interruption between the two, it would tell of the ones
-    before.
+    After an interruption it would otherwise tell of the records before.
 
     Raises:
       UserError: it cannot be written.
@@ -123,15 +112,10 @@ def forget(output_file):
 
 
 def compare(output_file, made_of):
-    """Finds out whether records can be used again.
-
-    Args:
-      output_file: str.
-      made_of: dict from `fingerprint`, of what would be made.
+    """Finds out whether `output_file` holds what would be made of `made_of`.
 
     Returns:
-      pair: what `store` was given as `counts`, or None if they cannot; and
-      str, the reason in that case.
+      pair: what `store` was given as `counts`, and ""; or None and the reason.
 
     Raises:
       UserError: a file is there but cannot be read.

@@ -1,31 +1,43 @@
-"""Examples to TFRecord files, made only when they have to be."""
+"""Examples to TFRecord files, made only when they have to be.
 
+Several processes convert where that is faster; the file is that of one.
+"""
+
+import collections
+import concurrent.futures
+import contextlib
 import dataclasses
 import logging
+import multiprocessing
 import os
+import signal
+import sys
+import threading
 import time
 
-from bert_tf.data import record_file
+from bert_tf.data import record_writer
 from bert_tf.errors import UserError
+from bert_tf.tasks.examples import PaddingInputExample
 from bert_tf.tasks.labels import CLASSIFICATION, Labels
-from bert_tf.tasks.records import fingerprint, processes
+from bert_tf.tasks.records import fingerprint
 from bert_tf.tasks.records.converter import Converter
 from bert_tf.text import packing
 
 _logger = logging.getLogger("absl")
 
+# A process takes this many examples at a time.
+_CHUNK = 2000
+# With fewer characters for each, processes take as long to start as they save.
+_CHARACTERS_PER_PROCESS = 5_000_000
+
 
 @dataclasses.dataclass(frozen=True)
 class RecordFile:
-    """A file of records.
-
-    `path`: str. `num_records`: int, padding included. `num_cut`: int, how many
-    of the examples had more pieces than fit.
-    """
+    """A file of records."""
 
     path: str
-    num_records: int
-    num_cut: int
+    num_records: int  # Padding included.
+    num_cut: int  # How many of the examples had more pieces than fit.
 
 
 def prepare_records(examples, output_file, conversion, *, num_processes=None):
@@ -49,7 +61,7 @@ def prepare_records(examples, output_file, conversion, *, num_processes=None):
         without a special token, or a file that cannot be read or written.
 
     Source: `file_based_convert_examples_to_features` in run_classifier.py
-      (2018), which began anew on each run.
+      (2018), which converted again on each run.
     """
     if not examples:
         raise UserError(f"There are no examples to make {output_file} of.")
@@ -63,7 +75,7 @@ def prepare_records(examples, output_file, conversion, *, num_processes=None):
         )
         return _report(RecordFile(output_file, **counts), conversion)
     if num_processes is None:
-        num_processes = processes.fastest_num_processes(examples)
+        num_processes = _fastest_num_processes(examples)
     _logger.info(
         "Making %s with %s, since %s.",
         output_file,
@@ -73,11 +85,10 @@ def prepare_records(examples, output_file, conversion, *, num_processes=None):
     converter = conversion.new_converter()
     converter.log(examples[0])
     start = time.monotonic()
-    fingerprint.forget(output_file)
     converted = (
-        map(converter.convert, processes.chunks(examples))
+        map(converter.convert, _chunks(examples))
         if num_processes == 1
-        else processes.convert_in_processes(examples, conversion, num_processes)
+        else convert_in_processes(examples, conversion, num_processes)
     )
     num_cut = _write(output_file, converted)
     counts = {"num_records": len(examples), "num_cut": num_cut}
@@ -107,7 +118,7 @@ def file_based_convert_examples_to_features(
       examples: list of InputExample and PaddingInputExample.
       label_list: list of str, the labels in the order of their ids.
       max_seq_length: int, S.
-      tokenizer: see `packing.convert_single_example`.
+      tokenizer: see `converter.Converter`.
       output_file: str, in an existing folder.
 
     Raises:
@@ -119,8 +130,7 @@ def file_based_convert_examples_to_features(
     packing.require_room(max_seq_length)
     labels = Labels(CLASSIFICATION, tuple(label_list))
     converter = Converter(labels, max_seq_length, tokenizer)
-    fingerprint.forget(output_file)
-    _write(output_file, map(converter.convert, processes.chunks(examples)))
+    _write(output_file, map(converter.convert, _chunks(examples)))
 
 
 def _write(output_file, converted):
@@ -133,5 +143,109 @@ def _write(output_file, converted):
             num_cut += num_cut_here
             yield records
 
-    record_file.write(output_file, batches())
+    fingerprint.forget(output_file)
+    record_writer.write(output_file, batches())
     return num_cut
+
+
+def _chunks(examples):
+    for start in range(0, len(examples), _CHUNK):
+        yield examples[start : start + _CHUNK]
+
+
+def _fastest_num_processes(examples):
+    """Returns an estimate, at most the cores that this program may use."""
+    characters = sum(
+        len(example.text_a) + len(example.text_b or "")
+        for example in examples
+        if not isinstance(example, PaddingInputExample)
+    )
+    cores = (
+        len(os.sched_getaffinity(0))
+        if hasattr(os, "sched_getaffinity")
+        else os.cpu_count() or 1
+    )
+    return max(1, min(cores, characters // _CHARACTERS_PER_PROCESS))
+
+
+def convert_in_processes(examples, conversion, num_processes):
+    """Converts examples by several processes.
+
+    The processes start from nothing: one forked off after TensorFlow has
+    started its threads may hang. They do not import it, but they do import the
+    main program's file, which must do nothing when it is imported.
+
+    Yields what `Converter.convert` gives, for some examples at a time.
+
+    Raises:
+      UserError: an unknown label (names the guid); a process that ended.
+    """
+    with _unwinding_when_ended():
+        yield from _convert(examples, conversion, num_processes)
+
+
+@contextlib.contextmanager
+def _unwinding_when_ended():
+    """Lets SIGTERM unwind this process as Ctrl-C does.
+
+    Otherwise Python cleans up what the processes share, with a warning that
+    alarms, and the unfinished file stays.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # Only the main thread can give a signal a meaning.
+        return
+    before = signal.signal(
+        signal.SIGTERM, lambda number, _: sys.exit(128 + number)
+    )
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _convert(examples, conversion, num_processes):
+    executor = concurrent.futures.ProcessPoolExecutor(
+        num_processes,
+        mp_context=multiprocessing.get_context("spawn"),
+        initializer=_start_process,
+        initargs=(conversion,),
+    )
+    waiting = collections.deque()
+    try:
+        for chunk in _chunks(examples):
+            waiting.append(executor.submit(_convert_chunk, chunk))
+            # Enough for each to find the next one ready, few enough to fit in
+            # memory.
+            if len(waiting) > 2 * num_processes:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    except concurrent.futures.process.BrokenProcessPool as error:
+        raise UserError(
+            "A process that converts examples ended unexpectedly, perhaps for "
+            "want of memory. Try it with --conversion_processes=1."
+        ) from error
+    finally:
+        executor.shutdown(cancel_futures=True)
+
+
+# What a process of `convert_in_processes` works with, made when it starts.
+_converter = None
+
+
+def _start_process(conversion):
+    global _converter
+    # The parent is interrupted too and then ends this process.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _converter = conversion.new_converter()
+
+
+def _end_with_parent():
+    # A parent that is killed cannot end its processes.
+    multiprocessing.parent_process().join()
+    os._exit(1)
+
+
+def _convert_chunk(examples):
+    return _converter.convert(examples)
