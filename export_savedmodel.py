@@ -26,12 +26,7 @@ flags.DEFINE_enum(
     "[MASK] in texts; its head must be in the checkpoint.",
 )
 common_flags.define_init_checkpoint()
-flags.DEFINE_string(
-    "bert_config_file",
-    None,
-    "The model's sizes: a bert_config.json. Without it, the one beside "
-    "--init_checkpoint.",
-)
+common_flags.define_bert_config()
 common_flags.define_vocabulary()
 common_flags.define_count(
     "max_seq_length",
