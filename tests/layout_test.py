@@ -36,7 +36,7 @@ MAY_IMPORT = {
     "training extraction serving",
     # 2018's, or a command's, name for what is in a package.
     "tokenization": "text",
-    "predictor": "cli",
+    "predictor": "cli serving",
 }
 ROWS = list(MAY_IMPORT)
 
