@@ -1,4 +1,4 @@
-"""The predictor, and the command of its name.
+"""A model that is loaded once and then takes texts.
 
 python -m bert_tf.predictor --model=out/export < lines.txt > answers.jsonl
 """
