@@ -110,16 +110,16 @@ class Converter:
         )
 
     def _pack(self, example):
-        ids_a, ids_b = map(self._tokenize, (example.text_a, example.text_b))
+        tokenizer = self._tokenizer
+        ids_a, ids_b = (
+            tokenizer.convert_tokens_to_ids(tokenizer.tokenize(text))
+            if text
+            else []
+            for text in (example.text_a, example.text_b)
+        )
         return packing.pack(
             ids_a, ids_b, self._max_seq_length, self._special_ids
         )
-
-    def _tokenize(self, text):
-        if not text:
-            return []
-        pieces = self._tokenizer.tokenize(text)
-        return self._tokenizer.convert_tokens_to_ids(pieces)
 
 
 @dataclasses.dataclass(eq=False)
