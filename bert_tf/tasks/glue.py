@@ -176,19 +176,15 @@ class AxProcessor(GlueProcessor):
     label_names = MnliProcessor.label_names
 
     def get_train_examples(self, data_dir):
-        """Raises UserError: there are none."""
-        raise UserError(_AX_HAS_NO_LABELS)
+        """Raises UserError: there are none, and none to evaluate on either."""
+        raise UserError(
+            "AX has nothing to train or evaluate on. Train with "
+            "--task_name=MNLI, then use --task_name=AX --do_predict with that "
+            "model."
+        )
 
-    def get_dev_examples(self, data_dir):
-        """Raises UserError: there are none."""
-        raise UserError(_AX_HAS_NO_LABELS)
+    get_dev_examples = get_train_examples
 
     def get_test_examples(self, data_dir):
         """See base class; raises what `make_examples` does."""
         return self._read(data_dir, "test", "diagnostic.tsv", "AX.tsv")
-
-
-_AX_HAS_NO_LABELS = (
-    "AX has nothing to train or evaluate on. Train with --task_name=MNLI, then "
-    "use --task_name=AX --do_predict with that model."
-)

@@ -67,7 +67,9 @@ def make_examples(rows, layout, labels, set_type):
     text_a, text_b, label = _locate(rows[0], layout, labels)
     row_id = None
     if layout.has_header:
-        row_id = _find_id(rows[0], layout)
+        names = [name.strip() for name in rows[0]]
+        known = (names.index(n) for n in layout.id_names if n in names)
+        row_id = next(known, None)
         rows = rows_without_header(rows)
     last = max(text_a, text_b or 0, label or 0)
     if layout.skips_short_rows:
@@ -97,11 +99,6 @@ def rows_without_header(rows):
     return rows[1:]
 
 
-def _find_id(header, layout):
-    names = [name.strip() for name in header]
-    return next((names.index(n) for n in layout.id_names if n in names), None)
-
-
 def _identify(row, layout):
     # 2018 counts lines from 0, the header too.
     if layout.guid is None:
@@ -115,11 +112,9 @@ def _label(row, position, layout, labels):
     try:
         labels.encode(label)
     except UserError as error:
-        hint = (
-            " If this line is a header, delete it."
-            if row.line_number == 1
-            else ""
-        )
+        hint = ""
+        if row.line_number == 1:
+            hint = " If this line is a header, delete it."
         raise UserError(
             f"{row.place}, column {position}: {error}{hint}"
         ) from error

@@ -77,20 +77,18 @@ class TableProcessor(DataProcessor):
 
     def get_train_examples(self, data_dir):
         """See base class; raises what `make_examples` does."""
-        return self._read_labelled(data_dir, "train")
+        return self._read(data_dir, "train", _label_column(self.options))
 
     def get_dev_examples(self, data_dir):
         """See base class; raises what `make_examples` does."""
-        return self._read_labelled(data_dir, "dev")
+        return self._read(data_dir, "dev", _label_column(self.options))
 
     def get_test_examples(self, data_dir):
         """See base class; the file need not have the label's column."""
-        rows, layout = _read(self.options, data_dir, "test", None)
-        return make_examples(rows, layout, self.labels, "test")
+        return self._read(data_dir, "test", None)
 
-    def _read_labelled(self, data_dir, name):
-        column = _label_column(self.options)
-        rows, layout = _read(self.options, data_dir, name, column)
+    def _read(self, data_dir, name, label_column):
+        rows, layout = _read(self.options, data_dir, name, label_column)
         return make_examples(rows, layout, self.labels, name)
 
 
@@ -134,12 +132,7 @@ def choose_label_names(options, data_dir, given, folders):
 def read_label_names(options, data_dir):
     """Reads which labels a table's training file has; not for a regression.
 
-    Args:
-      options: TableOptions.
-      data_dir: str.
-
-    Returns:
-      tuple of str in the order of `labels.sort_labels`.
+    Takes TableOptions; returns a tuple of str as `labels.sort_labels` does.
 
     Raises:
       UserError: the file cannot be read, has no such column, a row without a

@@ -116,20 +116,9 @@ def read_tsv(path):
     """
     text = _read(path)
     _refuse_cr_alone(path, text.removesuffix("\n").removesuffix("\r"))
-    lines = enumerate(text.split("\n"), 1)
-    stripped = ((number, line.removesuffix("\r")) for number, line in lines)
-    return _without_blanks(
-        path,
-        (
-            (number, line.split("\t"), _is_blank(line, "\t"))
-            for number, line in stripped
-        ),
-    )
-
-
-def _is_blank(line, delimiter):
-    # Columns that are all empty are a row.
-    return delimiter not in line and not line.strip()
+    lines = (line.removesuffix("\r") for line in text.split("\n"))
+    parsed = ((n, line, line.split("\t")) for n, line in enumerate(lines, 1))
+    return _without_blanks(path, "\t", parsed)
 
 
 def _read(path):
@@ -151,11 +140,12 @@ def _refuse_cr_alone(path, content):
         )
 
 
-def _without_blanks(path, parsed):
-    """Makes Rows of (line number, fields, is it blank?); refuses gaps."""
+def _without_blanks(path, delimiter, parsed):
+    """Makes Rows of (line number, text, fields); refuses gaps."""
     rows, blank_line = [], None
-    for number, fields, is_blank in parsed:
-        if is_blank:
+    for number, text, fields in parsed:
+        # Columns that are all empty are a row.
+        if delimiter not in text and not text.strip():
             blank_line = blank_line or number
             continue
         if blank_line:
@@ -190,11 +180,12 @@ def read_quoted(path, delimiter=",", quotechar='"'):
     """
     text = _read(path)
     _refuse_cr_alone(path, text.rstrip("\r\n"))
-    return _without_blanks(path, _parse(text, path, delimiter, quotechar))
+    parsed = _parse(text, path, delimiter, quotechar)
+    return _without_blanks(path, delimiter, parsed)
 
 
 def _parse(text, path, delimiter, quotechar):
-    """Yields (line number, fields, is it blank?) for each row."""
+    """Yields (line number, text, fields) for each row."""
     d, q = re.escape(delimiter), re.escape(quotechar)
     pattern = re.compile(
         f"{q}(?P<quoted>[^{q}]*(?:{q}{q}[^{q}]*)*){q}(?={d}|\r?(?:\n|\\Z))"
@@ -225,6 +216,5 @@ def _parse(text, path, delimiter, quotechar):
             position += len(delimiter)
         if match["quoted"] is None:
             fields[-1] = fields[-1].removesuffix("\r")
-        is_blank = _is_blank(text[start:position], delimiter)
-        yield first_number, fields, is_blank
+        yield first_number, text[start:position], fields
         position, number = position + 1, number + 1
