@@ -100,8 +100,12 @@ def write(prefix, variables, companion=None):
         suffixes.insert(0, COMPANION_SUFFIX)
     elif tf.io.gfile.exists(f"{prefix}{COMPANION_SUFFIX}"):
         tf.io.gfile.remove(f"{prefix}{COMPANION_SUFFIX}")
-    for suffix in suffixes:
-        _flush(f"{beside}{suffix}")
+    if not files.is_remote(prefix):
+        # Else a machine that loses power could keep the new names without the
+        # contents.
+        for suffix in suffixes:
+            with open(f"{beside}{suffix}", "rb") as stream:
+                os.fsync(stream.fileno())
     for suffix in suffixes:
         tf.io.gfile.rename(
             f"{beside}{suffix}", f"{prefix}{suffix}", overwrite=True
@@ -155,14 +159,6 @@ def _incomplete(prefix):
     """Returns the prefix under which a checkpoint is while it is written."""
     folder, name = os.path.split(prefix)
     return os.path.join(folder, f".{name}.incomplete")
-
-
-def _flush(path):
-    # Else a machine that loses power could keep the new names without the
-    # contents.
-    if not files.is_remote(path):
-        with open(path, "rb") as stream:
-            os.fsync(stream.fileno())
 
 
 def reason_of(raised):

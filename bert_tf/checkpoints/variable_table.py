@@ -114,12 +114,23 @@ def require_config(reader, config, config_file):
     faults = {"Other sizes": others}
     if not others:
         known = known_shapes(config, stored)
-        more = [n for n in stored if is_encoders(n) and n not in known]
+        lacking = [name for name in known if name not in stored]
         faults = {
             "Of another shape": _of_another_shape(stored, known),
-            "Not float32": _of_another_dtype(stored, known),
-            "Not in the file": _missing(stored, known),
-            "Not in such a model": more,
+            "Not float32": [
+                f"{name} ({stored[name].dtype})"
+                for name in known
+                if name in stored and stored[name].dtype != "float32"
+            ],
+            # All of the encoder, and heads of which there are only parts.
+            "Not in the file": [
+                name
+                for name in lacking
+                if is_inner(name) or has_part_of(stored, name, known)
+            ],
+            "Not in such a model": [
+                n for n in stored if is_encoders(n) and n not in known
+            ],
         }
     told = [f"{fault}: {listed(x)}." for fault, x in faults.items() if x]
     if told:
@@ -148,20 +159,6 @@ def _of_another_shape(stored, known):
         for name, shape in known.items()
         if name in stored and stored[name].shape != shape or 0 in shape
     ]
-
-
-def _of_another_dtype(stored, known):
-    return [
-        f"{name} ({stored[name].dtype})"
-        for name in known
-        if name in stored and stored[name].dtype != "float32"
-    ]
-
-
-def _missing(stored, known):
-    """Lists what the encoder lacks, and parts of which only some are there."""
-    lacking = [name for name in known if name not in stored]
-    return [n for n in lacking if is_inner(n) or has_part_of(stored, n, known)]
 
 
 def has_part_of(stored, name, names):

@@ -8,16 +8,6 @@ import numpy as np
 BATCH_SIZE = 32
 
 
-def by_length(lengths, batch_size=BATCH_SIZE):
-    """Yields lists of at most B places in `lengths`, sorted by length.
-
-    All lists together hold each place once.
-    """
-    order = sorted(range(len(lengths)), key=lengths.__getitem__)
-    for start in range(0, len(order), batch_size):
-        yield order[start : start + batch_size]
-
-
 def run_by_length(rows, lengths, run, batch_size=BATCH_SIZE):
     """Runs rows of like length together.
 
@@ -30,8 +20,10 @@ def run_by_length(rows, lengths, run, batch_size=BATCH_SIZE):
     Returns:
       list, the results, in the order of `rows`.
     """
+    order = sorted(range(len(rows)), key=lengths.__getitem__)
     results = [None] * len(rows)
-    for places in by_length(lengths, batch_size):
+    for start in range(0, len(order), batch_size):
+        places = order[start : start + batch_size]
         batch = run([rows[i] for i in places])
         for i, result in zip(places, batch, strict=True):
             results[i] = result
