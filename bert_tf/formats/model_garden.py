@@ -90,13 +90,6 @@ class Entry(typing.NamedTuple):
         return relaid(value, self.transposed, self.stored.shape)
 
 
-class Layout(typing.NamedTuple):
-    """What a Model Garden checkpoint consists of."""
-
-    entries: dict  # key in the file (str) -> Entry
-    graph: bytes  # the value of checkpoint_io.OBJECT_GRAPH
-
-
 def layout(stored, num_attention_heads):
     """Says how to write a 2018 model as Model Garden's.
 
@@ -108,8 +101,9 @@ def layout(stored, num_attention_heads):
       num_attention_heads: int, N.
 
     Returns:
-      Layout. What Model Garden has no place for, named in the log, is in it for
-      ModelGardenReader.
+      pair: dict, key in the file (str) -> Entry; bytes, the value of
+      checkpoint_io.OBJECT_GRAPH. What Model Garden has no place for, named in
+      the log, is in it for ModelGardenReader.
 
     Raises:
       UserError: there is no whole encoder, or a variable has no shape of one.
@@ -130,7 +124,7 @@ def layout(stored, num_attention_heads):
     maker.add_encoder([*parts, pooler_part(num_layers)])
     maker.add_heads()
     maker.add_rest()
-    return Layout(maker.entries, maker.graph.serialize())
+    return maker.entries, maker.graph.serialize()
 
 
 class _LayoutMaker:
@@ -176,22 +170,17 @@ class _LayoutMaker:
         for path in paths[:-1]:
             self.graph.link(path, node)
         for name in names:
-            place = part.place(name)
+            place, stored = part.place(name), self.stored[name]
+            _bind_shape(name, stored, place.axes.split(), self.sizes)
+            shape = shape_of(place.model_garden_axes(), self.sizes)
+            entry = Entry(name, Stored(stored.dtype, shape), place.transposed)
             variable = self.graph.make(place.path, node)
             edges = f"{paths[-1]}/{place.path}".split("/")
-            self._set_variable(
-                variable, key_of(*edges), self._entry(name, place)
-            )
+            self._set_variable(variable, key_of(*edges), entry)
 
     def _set_variable(self, node, key, entry):
         self.graph.set_variable(node, key, entry.name)
         self.entries[key] = entry
-
-    def _entry(self, name, place):
-        stored = self.stored[name]
-        _bind_shape(name, stored, place.axes.split(), self.sizes)
-        shape = shape_of(place.model_garden_axes(), self.sizes)
-        return Entry(name, Stored(stored.dtype, shape), place.transposed)
 
     def add_rest(self):
         """Adds what is not yet in, each under its 2018 name."""

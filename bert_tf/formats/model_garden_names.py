@@ -58,13 +58,11 @@ def axes_text(words, sizes):
 
 
 def bind(words, shape, sizes):
-    """Learns sizes from a shape, and checks those known already.
+    """Learns sizes from a shape; tells (bool) whether it agrees with the axes.
 
     `words` are the axes, `sizes` is a dict, capital letter -> int, added to. It
-    must already hold the letters of words that have several.
-
-    Returns:
-      bool, whether the shape agrees with the axes and with `sizes`.
+    must already hold the letters of words that have several. What it holds is
+    checked.
     """
     if len(words) != len(shape):
         return False

@@ -76,10 +76,7 @@ class Search:
         self.sizes = {"2": 2}
 
     def find_sources(self):
-        """Finds the variables that have a 2018 name.
-
-        Returns:
-          dict, 2018 name -> Source.
+        """Finds the variables that have a 2018 name: dict, name -> Source.
 
         Raises:
           UserError: there is no encoder, or not one of BERT's architecture.
@@ -112,12 +109,17 @@ class Search:
         for node in self._graph.walk():
             if not self._locate(embeddings, node):
                 continue
-            if self._is_factorized(node):
+            has_layers = self._is_layer(node, 0)
+            # A functional model has the projection where the first layer would
+            # be.
+            if _PROJECTION in self._graph.children[node] or (
+                not has_layers and self._is_layer(node, 1)
+            ):
                 raise self._no_bert(
                     "it projects its embeddings to the hidden size, as ALBERT "
                     "does"
                 )
-            if self._count_layers(node):
+            if has_layers:
                 return node
         raise UserError(
             f"In the checkpoint {self._path} no encoder of a BERT is to be "
@@ -133,12 +135,6 @@ class Search:
             f"The model in the checkpoint {self._path} is not of BERT's "
             f"architecture: {reason}. Use a checkpoint of Model Garden's "
             "BertEncoder or BertEncoderV2, with or without its heads."
-        )
-
-    def _is_factorized(self, node):
-        # A functional model has the projection where the first layer would be.
-        return _PROJECTION in self._graph.children[node] or (
-            not self._count_layers(node) and self._is_layer(node, 1)
         )
 
     def _count_layers(self, encoder):
@@ -287,7 +283,7 @@ class Search:
         for edge in _STEPS:
             node = self._graph.find_anywhere(edge)
             key = self._graph.keys[node] if node is not None else None
-            if key in self._file and self._file[key] == Stored("int64", ()):
+            if self._file.get(key) == Stored("int64", ()):
                 return key
         return None
 

@@ -23,12 +23,10 @@ _WORDS = (
 
 
 def describe(reader, config=None, config_file=None):
-    """Describes a checkpoint: lines (str) of the form "what: value".
+    """Describes a WeightReader: lines (str) of the form "what: value".
 
-    Args:
-      reader: WeightReader.
-      config: BertConfig or None, if there is one beside it.
-      config_file: str or None, where it is from.
+    `config` is a BertConfig and `config_file` (str) where it is from; both are
+    None if there is none beside the weights.
     """
     slots = reader.slots()
     model = reader.model()

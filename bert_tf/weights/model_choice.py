@@ -88,10 +88,8 @@ def choose_vocabulary(
 ):
     """Finds out how texts are cut up for a model.
 
-    Args:
-      values: dict, flag -> value: vocab_file and do_lower_case in it.
-      checkpoint, config, config_file: see `Model`.
-      is_case_given: see `choose_model`.
+    Of `values` vocab_file and do_lower_case are looked at. For the other
+    arguments see `Model` and `choose_model`.
 
     Returns:
       pair: str, the vocabulary's file; bool, whether text is lower-cased.
