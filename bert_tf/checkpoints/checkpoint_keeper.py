@@ -77,10 +77,9 @@ class CheckpointKeeper:
         checkpoint.assign(self.variables)
 
     def read_companion(self, prefix):
-        """Reads what `save` was given beside the variables of a prefix (str).
+        """Reads what `save` was given beside a prefix's variables (dict).
 
-        Returns:
-          dict, or None if nothing was kept (by the 2018 code, for one).
+        None if nothing was kept (by the 2018 code, for one).
 
         Raises:
           UserError: the file is not what `save` wrote.
@@ -99,13 +98,8 @@ class CheckpointKeeper:
     def save(self, step, companion=None):
         """Writes a checkpoint and removes those above `keep_checkpoint_max`.
 
-        Args:
-          step: int, for the name.
-          companion: dict that JSON can hold, or None: what else a resumed run
-            needs; see `read_companion`.
-
-        Returns:
-          str, the prefix.
+        `companion`, a dict that JSON can hold, or None, is what else a resumed
+        run needs; see `read_companion`. Returns the prefix (str).
 
         Raises:
           UserError: it cannot be written; the former checkpoint stays the

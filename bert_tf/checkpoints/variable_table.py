@@ -56,11 +56,7 @@ def encoder_shapes(config):
 
 
 def head_shapes(config, num_labels):
-    """Lists the variables of all heads that a checkpoint may hold.
-
-    Returns:
-      dict: 2018 name -> tuple of int; L is `num_labels`, of the classifier.
-    """
+    """Lists the variables of all heads, as `encoder_shapes` does; L labels."""
     d = config.hidden_size
     return {
         **_dense("cls/predictions/transform/dense", d, d),
@@ -88,12 +84,9 @@ def _output(scope, labels, d):
 
 
 def known_shapes(config, stored):
-    """Lists what a BERT of these sizes can hold: the encoder and all heads.
+    """Lists what a BERT can hold: name -> tuple of int, all heads included.
 
     `stored` (dict, 2018 name -> Stored) tells how many labels there are.
-
-    Returns:
-      dict: 2018 name -> tuple of int.
     """
     classifier = stored.get("output_bias")
     num_labels = classifier.shape[0] if classifier and classifier.shape else 1

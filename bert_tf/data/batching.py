@@ -9,16 +9,10 @@ BATCH_SIZE = 32
 
 
 def run_by_length(rows, lengths, run, batch_size=BATCH_SIZE):
-    """Runs rows of like length together.
+    """Runs rows of like length together; lists the results, one a row.
 
-    Args:
-      rows: list.
-      lengths: list of int, theirs.
-      run: function of a list of rows that gives a result for each, in order.
-      batch_size: int, B at most.
-
-    Returns:
-      list, the results, in the order of `rows`.
+    `run` is a function of a list of at most B rows that gives a result for
+    each, in order.
     """
     order = sorted(range(len(rows)), key=lengths.__getitem__)
     results = [None] * len(rows)

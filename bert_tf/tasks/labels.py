@@ -189,10 +189,9 @@ def write_labels(folder, labels):
 
 
 def read_labels(folder):
-    """Reads the names that `write_labels` stored in a folder (str).
+    """Reads the names (tuple of str) that `write_labels` stored in a folder.
 
-    Returns:
-      tuple of str, or None if the folder has no such file.
+    None if the folder has no such file.
 
     Raises:
       UserError: it cannot be read, or holds something else.
@@ -206,10 +205,7 @@ def read_labels(folder):
 
 
 def read_stored(folder):
-    """Reads what `write_labels` stored in a folder (str).
-
-    Returns:
-      Labels, or None if the folder has no such files.
+    """Reads the Labels that `write_labels` stored in a folder; else None.
 
     Raises:
       UserError: one cannot be read, or holds something else.
@@ -228,10 +224,7 @@ def _read_kind(folder):
 def require_same_labels(folder, labels, source):
     """Checks labels against those stored in a folder, if any are.
 
-    Args:
-      folder: str, where a model was trained or continues to be.
-      labels: Labels, those in use.
-      source: str, where these come from, for the message.
+    `labels` are the Labels in use, `source` (str) is where they come from.
 
     Raises:
       UserError: they are of another kind, or differ, or only their order does.

@@ -95,15 +95,10 @@ class TableProcessor(DataProcessor):
 def choose_label_names(options, data_dir, given, folders):
     """Decides which labels a table has.
 
-    Args:
-      options: TableOptions.
-      data_dir: str or None.
-      given: str or None, --labels.
-      folders: list of str, where a model may lie that knows its labels.
-
     Returns:
-      tuple of str, in the order of their ids: those given, else those of the
-      first folder that has any, else those of the training file.
+      tuple of str, in the order of their ids: those `given` (str or None, of
+      --labels), else those of a model, in the first of `folders` (list of str)
+      that has any, else those of the training file.
 
     Raises:
       UserError: see `read_label_names`; or there is nothing to go by.

@@ -164,15 +164,8 @@ def read_quoted(path, delimiter=",", quotechar='"'):
 
     A field that begins with a quote ends at the next one, with a doubled quote
     inside for a quote; it may hold delimiters and line ends. In the middle of
-    a field a quote is text.
-
-    Args:
-      path: str, a local or remote UTF-8 file.
-      delimiter: str of one character.
-      quotechar: str of one character.
-
-    Returns:
-      list of Row, at least one.
+    a field a quote is text. `delimiter` and `quotechar` have one character
+    each. For the rest see `read_tsv`.
 
     Raises:
       UserError: as `read_tsv`; also a quote that is never closed, or is closed

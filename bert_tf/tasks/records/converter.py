@@ -48,17 +48,13 @@ def _features(labels, max_seq_length):
 
 
 class Converter:
-    """Makes records of examples."""
+    """Makes records of examples, by Labels and S.
+
+    `tokenizer` is a tokenization.FullTokenizer, or has its methods `tokenize`,
+    `convert_tokens_to_ids` and `convert_ids_to_tokens`.
+    """
 
     def __init__(self, labels, max_seq_length, tokenizer):
-        """Stores its arguments.
-
-        Args:
-          labels: labels.Labels.
-          max_seq_length: int, S.
-          tokenizer: tokenization.FullTokenizer, or what has its methods
-            `tokenize`, `convert_tokens_to_ids` and `convert_ids_to_tokens`.
-        """
         self._labels = labels
         self._max_seq_length = max_seq_length
         self._tokenizer = tokenizer
@@ -184,14 +180,10 @@ def label_of(example, labels):
 
 
 def check_labels(examples, labels):
-    """Checks the labels of examples to train or evaluate on.
+    """Checks the labels (Labels) of InputExamples to train or evaluate on.
 
     The processors of this package do so when they read the rows, and name file
     and line. Those of others may not.
-
-    Args:
-      examples: list of InputExample.
-      labels: labels.Labels.
 
     Raises:
       UserError: there is no example; one has no label or an unknown one (names

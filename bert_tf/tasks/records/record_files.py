@@ -107,12 +107,8 @@ def file_based_convert_examples_to_features(
 ):
     """Writes the records of examples with a tokenizer of your own.
 
-    Args:
-      examples: list of InputExample and PaddingInputExample.
-      label_list: list of str, the labels in the order of their ids.
-      max_seq_length: int, S.
-      tokenizer: see `converter.Converter`.
-      output_file: str, in an existing folder.
+    The arguments are those of `converter.convert_single_example`; the file's
+    folder exists.
 
     Raises:
       UserError: an unknown label (names the guid), S below 3, or a file that
