@@ -171,11 +171,9 @@ def _refuse_unnamed_checkpoints(folder):
 
 
 def read_state(folder):
-    """Reads a folder's state file.
+    """Lists the prefixes that a folder's state file keeps, the latest last.
 
-    Returns:
-      list of str, the prefixes that are kept, the latest last; empty if there
-      is no state file.
+    There are none if there is no state file.
 
     Raises:
       UserError: it names no checkpoint.
@@ -187,7 +185,8 @@ def read_state(folder):
     for key, value in _STATE_ENTRY.findall(files.read_text(path)):
         # A value that is no text counts as none.
         with contextlib.suppress(UnicodeError):
-            entries[key].append(os.path.join(folder, _unescape(value)))
+            raw = value.encode().decode("unicode_escape").encode("latin-1")
+            entries[key].append(os.path.join(folder, raw.decode()))
     if not entries["model_checkpoint_path"]:
         raise UserError(
             f"{path} does not name the latest checkpoint (a line "
@@ -219,11 +218,6 @@ def _escape(text):
         else f"\\{byte:03o}"
         for byte in text.encode()
     )
-
-
-def _unescape(text):
-    raw = text.encode().decode("unicode_escape")
-    return raw.encode("latin-1").decode()
 
 
 def is_file_of(entry, prefix):

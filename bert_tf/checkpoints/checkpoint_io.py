@@ -87,7 +87,7 @@ def write(prefix, variables, companion=None):
     Args:
       prefix: str, in an existing folder.
       variables: dict, name (str) -> tensor.
-      companion: str, the text of the companion file, or None for no such file.
+      companion: str, the companion file's text, or None for no such file.
 
     Raises:
       OSError, tf.errors.OpError: it cannot be written.

@@ -25,12 +25,10 @@ def run_by_length(rows, lengths, run, batch_size=BATCH_SIZE):
 
 
 def padded(packed, length=None):
-    """Pads packed texts to the longest of them.
+    """Pads packed texts to `length` (int, S), or to the longest of them.
 
-    Args:
-      packed: list of B pairs, see `text.packing.pack`: list of int, the
-        pieces; int, how many of them are in segment 0.
-      length: int, S; None for that of the longest.
+    `packed` is a list of B pairs, see `text.packing.pack`: list of int, the
+    pieces; int, how many of them are in segment 0.
 
     Returns:
       int32 np.ndarray [3, B, S]: input_ids, input_mask and segment_ids.

@@ -201,8 +201,7 @@ def make_output_folder(path, flag):
 def replacing(path):
     """Gives a path to write; on success it becomes `path` in one step.
 
-    Args:
-      path: str, the final name. The target of a symbolic link is replaced.
+    The target of a symbolic link is replaced.
 
     Yields:
       str, a name beside it that no glob matches and no other process takes.

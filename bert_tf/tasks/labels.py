@@ -53,11 +53,8 @@ class Labels:
     def encode(self, label):
         """Returns a label as the numbers of a record.
 
-        Args:
-          label: as in InputExample; None gives zeros.
-
-        Returns:
-          list of `record_length` int (float for a regression).
+        These are `record_length` int, or one float for a regression. The label
+        is as in InputExample; None gives zeros.
 
         Raises:
           UserError: it is not among the names, or no finite number. The caller
@@ -123,17 +120,6 @@ def spell(names):
     # The quotes show blanks at a label's ends.
     shown = ", ".join(repr(name) for name in names[:20])
     return f"{shown} and {len(names) - 20} more" if len(names) > 20 else shown
-
-
-def parse_labels(flag_value):
-    """Reads --labels (str) into a tuple of str, in the order of their ids.
-
-    Raises:
-      UserError: see `check_names`.
-    """
-    names = tuple(name.strip() for name in flag_value.split(","))
-    check_names(names, f"--labels={flag_value}")
-    return names
 
 
 def check_names(names, where, least=2):

@@ -43,7 +43,7 @@ class Layout:
 
 
 def make_examples(rows, layout, labels, set_type):
-    """Makes an example of each row.
+    """Makes an InputExample of each row.
 
     The columns are where the header names them. Where it does not name all of
     them, they are where the layout has them.
@@ -53,9 +53,6 @@ def make_examples(rows, layout, labels, set_type):
       layout: Layout.
       labels: labels.Labels; without a label column an example gets the first.
       set_type: str that begins each guid.
-
-    Returns:
-      list of InputExample.
 
     Raises:
       UserError: no row but the header; a row in place of the header; a row

@@ -106,7 +106,9 @@ def choose_label_names(options, data_dir, given, folders):
     if options.kind == labels_lib.REGRESSION:
         return ()
     if given:
-        return labels_lib.parse_labels(given)
+        names = tuple(name.strip() for name in given.split(","))
+        labels_lib.check_names(names, f"--labels={given}")
+        return names
     for folder in folders:
         names = labels_lib.read_labels(folder)
         if names is not None:

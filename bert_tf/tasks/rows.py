@@ -55,15 +55,10 @@ def require_data_dir(data_dir):
 
 
 def find_file(data_dir, *names, expected=""):
-    """Finds a file of a data set.
+    """Finds a file of a data set in --data_dir; returns its path.
 
-    Args:
-      data_dir: str or None, the value of --data_dir.
-      *names: str, the names it may have, the usual one first.
-      expected: str, what the message adds where there is none, after a blank.
-
-    Returns:
-      str, the path of the first that is there.
+    `names` (str) are those that it may have; the first that is there is taken.
+    `expected` is what the message adds where there is none, after a blank.
 
     Raises:
       UserError: no folder, or no such file in it.
@@ -94,16 +89,10 @@ def _listing(folder, subfolder):
 
 
 def read_tsv(path):
-    """Reads a file of rows whose columns are separated by tabs.
+    """Reads a UTF-8 file of rows whose columns are separated by tabs.
 
     Quotes are text like any other. A row ends at LF or CR LF alone. Blank
-    lines at the end are passed over.
-
-    Args:
-      path: str, a local or remote UTF-8 file.
-
-    Returns:
-      list of Row, at least one.
+    lines at the end are passed over. Returns a list of Row, at least one.
 
     Raises:
       UserError: it cannot be read, holds no row, or a line is not UTF-8, has a

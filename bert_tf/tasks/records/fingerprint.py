@@ -30,10 +30,7 @@ _NAMES = {
 def fingerprint(examples, conversion):
     """Returns what records are made of, as a dict for JSON.
 
-    Args:
-      examples: list of InputExample and PaddingInputExample. Their guids do
-        not count, as they are not in the records.
-      conversion: converter.Conversion.
+    The guids of examples do not count, as they are not in the records.
 
     Raises:
       UserError: the vocabulary cannot be read.
