@@ -128,14 +128,14 @@ class CheckpointKeeper:
 
     def _kept(self):
         """Lists the prefixes in the state file, as far as they are ours."""
-        kept = []
-        for prefix in checkpoint_files.read_state(self.output_dir):
-            folder, name = os.path.split(prefix)
-            # Never remove another folder's files, whatever a copied state
-            # file says.
-            if os.path.abspath(folder) == os.path.abspath(self.output_dir):
-                kept.append(os.path.join(self.output_dir, name))
-        return kept
+        # Another folder's files are never removed, whatever a copied state file
+        # says.
+        own = os.path.abspath(self.output_dir)
+        return [
+            os.path.join(self.output_dir, os.path.basename(prefix))
+            for prefix in checkpoint_files.read_state(self.output_dir)
+            if os.path.abspath(os.path.dirname(prefix)) == own
+        ]
 
     def _set_aside(self, kept):
         """Lets a copy of the latest checkpoint take its place."""

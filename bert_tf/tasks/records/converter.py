@@ -51,7 +51,8 @@ class Converter:
     """Makes records of examples, by Labels and S.
 
     `tokenizer` is a tokenization.FullTokenizer, or has its methods `tokenize`,
-    `convert_tokens_to_ids` and `convert_ids_to_tokens`.
+    `convert_tokens_to_ids` and `convert_ids_to_tokens`. An unknown label is a
+    UserError that names the guid.
     """
 
     def __init__(self, labels, max_seq_length, tokenizer):
@@ -66,9 +67,6 @@ class Converter:
 
         Returns:
           pair: list of bytes, a record each; int, how many were cut.
-
-        Raises:
-          UserError: an unknown label (names the guid).
         """
         records, num_cut = [], 0
         for example in examples:
@@ -82,9 +80,6 @@ class Converter:
 
         Returns:
           pair: dict, see `ExampleSerializer.serialize`; bool.
-
-        Raises:
-          UserError: an unknown label (names the guid).
         """
         if isinstance(example, PaddingInputExample):
             label, is_real = self._labels.encode(None), 0
