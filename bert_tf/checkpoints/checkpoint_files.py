@@ -49,24 +49,22 @@ def resolve_checkpoint(path, flag="init_checkpoint"):
     if not path:
         raise UserError(f"--{flag} must name a checkpoint.")
     prefix = _SUFFIX.sub("", path)
-    if files.is_file(f"{prefix}.index"):
-        _check_files(prefix, flag)
-        return prefix
-    if files.is_folder(path):
-        latest = latest_checkpoint(path)
-        if latest is None:
+    if not files.is_file(f"{prefix}.index"):
+        if not files.is_folder(path):
+            raise UserError(
+                f"--{flag}={path}: there is no such checkpoint, folder or file "
+                f"({prefix}.index does not exist). "
+                f"{_present(os.path.dirname(prefix))}"
+            )
+        prefix = latest_checkpoint(path)
+        if prefix is None:
             raise UserError(
                 f"--{flag}={path}: this folder has no state file "
                 f"({STATE_FILE!r}) that names its latest checkpoint. Name one "
                 f"in full. {_present(path)}"
             )
-        _check_files(latest, flag)
-        return latest
-    raise UserError(
-        f"--{flag}={path}: there is no such checkpoint, folder or file "
-        f"({prefix}.index does not exist). "
-        f"{_present(os.path.dirname(prefix))}"
-    )
+    _check_files(prefix, flag)
+    return prefix
 
 
 def _check_files(prefix, flag):
@@ -125,9 +123,7 @@ def prefixes_among(entries):
 
 
 def latest_checkpoint(folder):
-    """Returns the prefix that a folder's state file calls the latest.
-
-    None if there is no state file.
+    """Returns a folder's latest prefix by its state file; None without one.
 
     Raises:
       UserError: the state file cannot be understood; the checkpoint that it

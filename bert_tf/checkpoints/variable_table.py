@@ -171,8 +171,7 @@ def _part(name):
 def sizes(stored):
     """Reads off shapes (2018 name -> Stored) what a configuration would say.
 
-    Returns:
-      dict: BertConfig's field -> int. The number of heads cannot be seen.
+    Returns a dict, field -> int. The number of heads cannot be seen.
     """
     found = {}
     for field, name, axis in (

@@ -85,13 +85,8 @@ def find_config(bert_config_file, checkpoint):
     """Reads the configuration that --bert_config_file (str or None) means.
 
     Without the flag it is the one beside the weights (`checkpoint`: str,
-    resolved, or None), if any; the log says so.
-
-    Returns:
-      (BertConfig, str): the configuration and its file; or two None.
-
-    Raises:
-      UserError: it is no configuration.
+    resolved, or None), if any; the log says so. Returns BertConfig and file, or
+    two None; a UserError if it is no configuration.
     """
     beside = None
     if checkpoint:
