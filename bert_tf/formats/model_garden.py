@@ -13,21 +13,19 @@ each with `.read(path)`, as Model Garden's own tasks do: `.restore(path)` asks
 for a counter of saves beside them.
 """
 
-import typing
-
 from absl import logging
 
 from bert_tf.checkpoints import variable_table
 from bert_tf.checkpoints.weight_reader import Stored, WeightReader, listed
 from bert_tf.errors import UserError
 from bert_tf.formats.model_garden_names import (
+    Source,
     axes_text,
     bind,
     encoder_parts,
     head_parts,
     head_pooler_part,
     pooler_part,
-    relaid,
     shape_of,
 )
 from bert_tf.formats.model_garden_search import REST, Search, read_graph
@@ -66,8 +64,7 @@ class ModelGardenReader(WeightReader):
         if name not in self._sources:
             return self._checkpoint.read(name)
         source = self._sources[name]
-        value = self._checkpoint.read(source.key)
-        return relaid(value, source.transposed, source.stored.shape)
+        return source.relaid(self._checkpoint.read(source.name))
 
     def slots(self):
         """See WeightReader: here an optimizer's state, counters, metrics."""
@@ -76,18 +73,6 @@ class ModelGardenReader(WeightReader):
     def global_step(self):
         """See WeightReader: the trainer's step, else its optimizer's."""
         return int(self.read(self._step_key)) if self._step_key else 0
-
-
-class Entry(typing.NamedTuple):
-    """One value of a file to be written."""
-
-    name: str  # the 2018 variable that it is made of
-    stored: Stored  # as it will be in the file
-    transposed: bool
-
-    def to_model_garden(self, value):
-        """Gives the variable's np.ndarray the layout of the file."""
-        return relaid(value, self.transposed, self.stored.shape)
 
 
 def layout(stored, num_attention_heads):
@@ -101,7 +86,7 @@ def layout(stored, num_attention_heads):
       num_attention_heads: int, N.
 
     Returns:
-      pair: dict, key in the file (str) -> Entry; bytes, the value of
+      pair: dict, key in the file (str) -> Source; bytes, the value of
       checkpoint_io.OBJECT_GRAPH. What Model Garden has no place for, named in
       the log, is in it for ModelGardenReader.
 
@@ -173,7 +158,7 @@ class _LayoutMaker:
             place, stored = part.place(name), self.stored[name]
             _bind_shape(name, stored, place.axes.split(), self.sizes)
             shape = shape_of(place.model_garden_axes(), self.sizes)
-            entry = Entry(name, Stored(stored.dtype, shape), place.transposed)
+            entry = Source(name, Stored(stored.dtype, shape), place.transposed)
             variable = self.graph.make(place.path, node)
             edges = f"{paths[-1]}/{place.path}".split("/")
             self._set_variable(variable, key_of(*edges), entry)
@@ -197,7 +182,7 @@ class _LayoutMaker:
         owner = self.graph.make(REST)
         for name in rest:
             node = self.graph.add_child(name, owner)
-            entry = Entry(name, self.stored[name], transposed=False)
+            entry = Source(name, self.stored[name])
             self._set_variable(node, key_of(REST, name), entry)
 
 

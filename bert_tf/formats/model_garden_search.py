@@ -4,14 +4,13 @@ By edges, from wherever the checkpoint has them: users, the Model Garden's own
 trainers and its converter each give the root other children.
 """
 
-import typing
-
 from absl import logging
 
 from bert_tf.checkpoints.checkpoint_io import OBJECT_GRAPH
 from bert_tf.checkpoints.weight_reader import Stored, listed
 from bert_tf.errors import UserError
 from bert_tf.formats.model_garden_names import (
+    Source,
     axes_text,
     bind,
     block_paths,
@@ -33,14 +32,6 @@ _PROJECTION = "_embedding_projection"
 _NEXT_SENTENCE = {"next_sentence", "seq_relationship"}
 _STEPS = ("global_step", "_iterations", "iterations", "iter")
 _RUN_EDGES = {"save_counter", "keras_api", *_STEPS}
-
-
-class Source(typing.NamedTuple):
-    """What in the file a variable of 2018's is made of."""
-
-    key: str
-    stored: Stored  # the variable, as it will be
-    transposed: bool = False
 
 
 def read_graph(checkpoint):
@@ -259,7 +250,7 @@ class Search:
 
     def others(self):
         """Returns what has no 2018 name: dict, key -> Stored."""
-        taken = {source.key for source in self._sources.values()}
+        taken = {source.name for source in self._sources.values()}
         taken |= self._superseded
         return {k: stored for k, stored in self._file.items() if k not in taken}
 

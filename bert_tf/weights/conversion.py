@@ -170,8 +170,7 @@ def _write_model_garden(reader, names, config, folder):
     def read(key):
         if key == checkpoint_io.OBJECT_GRAPH:
             return graph
-        entry = entries[key]
-        return entry.to_model_garden(reader.read(entry.name))
+        return entries[key].relaid(reader.read(entries[key].name))
 
     checkpoint_io.write_in_parts(
         os.path.join(folder, RELEASE_PREFIX),

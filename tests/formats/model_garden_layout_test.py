@@ -54,7 +54,7 @@ def write(folder, values, num_attention_heads=3):
     entries, graph = layout(describe(values), num_attention_heads)
     tensors = {checkpoint_io.OBJECT_GRAPH: tf.constant(graph)}
     for key, entry in entries.items():
-        value = entry.to_model_garden(values[entry.name])
+        value = entry.relaid(values[entry.name])
         assert (value.dtype.name, value.shape) == entry.stored
         tensors[key] = value
     path = str(folder / "bert_model.ckpt")

@@ -50,7 +50,7 @@ class File:
         entries, graph = layout(describe(values), num_attention_heads=3)
         self.graph = ObjectGraph.parse(graph, "")
         self.values = {
-            key: entry.to_model_garden(values[entry.name])
+            key: entry.relaid(values[entry.name])
             for key, entry in entries.items()
         }
 
