@@ -8,7 +8,7 @@ import os
 from bert_tf.errors import UserError
 from bert_tf.tasks import labels as labels_lib
 from bert_tf.tasks import rows as rows_lib
-from bert_tf.tasks.examples import DataProcessor
+from bert_tf.tasks.examples import FileProcessor
 from bert_tf.tasks.labels import Labels
 from bert_tf.tasks.layouts import (
     Column,
@@ -63,7 +63,7 @@ def _is_number(column):
     return column.isascii() and column.isdecimal()
 
 
-class TableProcessor(DataProcessor):
+class TableProcessor(FileProcessor):
     """Reads the files of a table."""
 
     def __init__(self, options, label_names=()):
@@ -75,20 +75,10 @@ class TableProcessor(DataProcessor):
         """See base class; empty for a regression."""
         return list(self.labels.names)
 
-    def get_train_examples(self, data_dir):
-        """See base class; raises what `make_examples` does."""
-        return self._read(data_dir, "train", _label_column(self.options))
-
-    def get_dev_examples(self, data_dir):
-        """See base class; raises what `make_examples` does."""
-        return self._read(data_dir, "dev", _label_column(self.options))
-
-    def get_test_examples(self, data_dir):
-        """See base class; the file need not have the label's column."""
-        return self._read(data_dir, "test", None)
-
-    def _read(self, data_dir, name, label_column):
-        rows, layout = _read(self.options, data_dir, name, label_column)
+    def _read(self, data_dir, name):
+        # A file to predict need not have the label's column.
+        column = None if name == "test" else _label_column(self.options)
+        rows, layout = _read(self.options, data_dir, name, column)
         return make_examples(rows, layout, self.labels, name)
 
 

@@ -3,7 +3,7 @@
 import os
 
 from bert_tf.errors import UserError
-from bert_tf.tasks.examples import DataProcessor
+from bert_tf.tasks.examples import FileProcessor
 from bert_tf.tasks.labels import CLASSIFICATION, Labels
 from bert_tf.tasks.layouts import Column, Layout, make_examples
 from bert_tf.tasks.rows import find_file, read_tsv
@@ -29,8 +29,10 @@ _LAYOUTS = {
 _LANGUAGE = 0  # Its column in the files of all languages.
 
 
-class XnliProcessor(DataProcessor):
-    """XNLI in one language.
+class XnliProcessor(FileProcessor):
+    """XNLI in one language; a UserError if there is no row in it.
+
+    The training set is MNLI's, translated by machine.
 
     Source: `XnliProcessor` in run_classifier.py (2018), where the language was
       set by a line of code, and which had no test set.
@@ -43,18 +45,6 @@ class XnliProcessor(DataProcessor):
     def get_labels(self):
         """See base class."""
         return ["contradiction", "entailment", "neutral"]
-
-    def get_train_examples(self, data_dir):
-        """See base class: MNLI's training set, translated by machine."""
-        return self._read(data_dir, "train")
-
-    def get_dev_examples(self, data_dir):
-        """See base class; raises UserError if the language has no row."""
-        return self._read(data_dir, "dev")
-
-    def get_test_examples(self, data_dir):
-        """See base class; raises UserError if the language has no row."""
-        return self._read(data_dir, "test")
 
     def _read(self, data_dir, set_type):
         train = os.path.join("multinli", f"multinli.train.{self.language}.tsv")

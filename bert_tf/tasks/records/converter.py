@@ -56,6 +56,7 @@ class Converter:
     """
 
     def __init__(self, labels, max_seq_length, tokenizer):
+        packing.require_room(max_seq_length)
         self._labels = labels
         self._max_seq_length = max_seq_length
         self._tokenizer = tokenizer
@@ -149,7 +150,6 @@ def convert_single_example(
     Source: `convert_single_example` in run_classifier.py (2018), which wrote
       five examples to the log.
     """
-    packing.require_room(max_seq_length)
     labels = Labels(CLASSIFICATION, tuple(label_list))
     converter = Converter(labels, max_seq_length, tokenizer)
     values, _ = converter.values(example)

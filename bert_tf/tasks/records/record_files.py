@@ -20,7 +20,6 @@ from bert_tf.tasks.examples import PaddingInputExample
 from bert_tf.tasks.labels import CLASSIFICATION, Labels
 from bert_tf.tasks.records import fingerprint
 from bert_tf.tasks.records.converter import Converter
-from bert_tf.text import packing
 
 _logger = logging.getLogger("absl")
 
@@ -116,7 +115,6 @@ def file_based_convert_examples_to_features(
 
     Source: the function of this name in run_classifier.py (2018).
     """
-    packing.require_room(max_seq_length)
     labels = Labels(CLASSIFICATION, tuple(label_list))
     converter = Converter(labels, max_seq_length, tokenizer)
     _write(output_file, map(converter.convert, _chunks(examples)))
