@@ -75,11 +75,9 @@ class InstanceOptions:
 def create_instances(texts, piece_ids, options, rng):
     """Makes the masked Instances of all documents, shuffled, and logs counts.
 
-    Args:
-      texts: documents.Documents, not empty.
-      piece_ids: masking.PieceIds of the vocabulary they were tokenized with.
-      options: InstanceOptions.
-      rng: random.Random; 2018 seeded it with --random_seed.
+    The Documents are not empty; `piece_ids` are the PieceIds of the vocabulary
+    they were tokenized with. 2018 seeded `rng` (random.Random) with
+    --random_seed.
 
     Source: the second half of `create_training_instances` and
       `create_instances_from_document` in create_pretraining_data.py (2018).

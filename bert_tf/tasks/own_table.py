@@ -76,9 +76,7 @@ class TableProcessor(FileProcessor):
         return list(self.labels.names)
 
     def _read(self, data_dir, name):
-        # A file to predict need not have the label's column.
-        column = None if name == "test" else _label_column(self.options)
-        rows, layout = _read(self.options, data_dir, name, column)
+        rows, layout = _read_rows(self.options, data_dir, name)
         return make_examples(rows, layout, self.labels, name)
 
 
@@ -125,8 +123,7 @@ def read_label_names(options, data_dir):
       UserError: the file cannot be read, has no such column, a row without a
         label, or fewer than two labels (for several a row: none).
     """
-    column = _label_column(options)
-    rows, layout = _read(options, data_dir, "train", column)
+    rows, layout = _read_rows(options, data_dir, "train")
     path, position = rows[0].path, layout.label.position
     if options.has_header:
         rows = rows_without_header(rows)
@@ -164,16 +161,14 @@ def _warn_of_header(names, first_row):
         )
 
 
-def _label_column(options):
-    if not options.label_column:
+def _read_rows(options, data_dir, name):
+    """Returns the rows of a file and their Layout."""
+    # A file to predict need not have the label's column.
+    label_column = None if name == "test" else options.label_column
+    if name != "test" and not label_column:
         raise UserError(
             "To train or evaluate, --task_name=tsv needs --label_column."
         )
-    return options.label_column
-
-
-def _read(options, data_dir, name, label_column):
-    """Returns the rows of a file and their Layout."""
     path = rows_lib.find_file(data_dir, f"{name}.{options.data_format}")
     rows = _READERS[options.data_format](path)
     layout = _layout(rows[0], options, label_column)
