@@ -49,12 +49,7 @@ flags.DEFINE_enum(
     "jsonl: a JSON object a line, 6 decimals, as in 2018. npz: NumPy arrays, "
     "float32.",
 )
-flags.DEFINE_string(
-    "bert_config_file",
-    None,
-    "The model's sizes: a bert_config.json. Without it, the one beside "
-    "--init_checkpoint.",
-)
+common_flags.define_bert_config()
 common_flags.define_init_checkpoint()
 common_flags.define_vocabulary()
 common_flags.define_count(

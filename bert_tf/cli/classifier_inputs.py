@@ -35,7 +35,7 @@ def check(flags):
     """
     _check_switches(flags)
     init_checkpoint = saved_model.choose_init_checkpoint(
-        flags.init_checkpoint, flags.bert_saved_model_handle
+        flags.init_checkpoint, flags.bert_hub_module_handle
     )
     model = model_choice.choose_model(
         {**flags.flag_values_dict(), "init_checkpoint": init_checkpoint},

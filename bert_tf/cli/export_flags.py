@@ -1,4 +1,7 @@
-"""The flags by which a script writes a SavedModel."""
+"""The flags by which a script writes a SavedModel, and of what it does.
+
+What takes `values` takes the flags of export_savedmodel.py (FlagValues).
+"""
 
 import os
 
@@ -6,6 +9,8 @@ from absl import flags
 
 from bert_tf.errors import UserError
 from bert_tf.storage import files
+
+PREPROCESSOR = "preprocessor"
 
 # A script's --help lists them as its own.
 flags.disclaim_key_flags()
@@ -37,10 +42,6 @@ def define_export_dir():
 
 def check(do_export, export_dir):
     """Checks that there is somewhere to export to, and a reason to.
-
-    Args:
-      do_export: bool, the flag.
-      export_dir: str or None, the flag.
 
     Raises:
       UserError: only one is given, the folder is not on this machine, or
@@ -74,3 +75,42 @@ def _require_writable(export_dir):
             f"--export_dir={export_dir}: nothing can be written in {nearest}. "
             "Name another place, or change its permissions."
         )
+
+
+def check_source(values):
+    """Checks that --kind, what it is made of, and where it goes fit."""
+    check(True, values.export_dir)
+    is_preprocessor = values.kind == PREPROCESSOR
+    needed = "vocab_file" if is_preprocessor else "init_checkpoint"
+    if not values[needed].value:
+        raise UserError(f"--kind={values.kind} needs --{needed}.")
+    for flag in ("init_checkpoint", "bert_config_file"):
+        if is_preprocessor and values[flag].value:
+            raise UserError(
+                f"--{flag} does nothing with --kind={PREPROCESSOR}."
+            )
+    if values["top_k"].present and values.kind != "masked_lm":
+        raise UserError("--top_k does nothing without --kind=masked_lm.")
+
+
+def open_source(values):
+    """Returns the serving.servable.Servable that the flags name."""
+    from bert_tf.serving import hub_preprocessor, loading
+
+    if values.kind == PREPROCESSOR:
+        return hub_preprocessor.HubPreprocessor(
+            vocab_file=values.vocab_file,
+            do_lower_case=values.do_lower_case,
+            max_seq_length=values.max_seq_length or 128,
+        )
+    is_case_given = values["do_lower_case"].present
+    options = {"top_k": values.top_k} if values.kind == "masked_lm" else {}
+    return loading.open_served(
+        values.kind,
+        values.init_checkpoint,
+        bert_config_file=values.bert_config_file,
+        vocab_file=values.vocab_file,
+        do_lower_case=values.do_lower_case if is_case_given else None,
+        max_seq_length=values.max_seq_length,
+        **options,
+    )

@@ -8,10 +8,11 @@ from absl import flags
 from bert_tf.cli import common_flags
 from bert_tf.errors import UserError
 
-# What runs is bert_tf.predictor, and these flags are its own for --help.
+# --help lists these flags as those of bert_tf.predictor, which is what runs.
 flags.disclaim_key_flags()
 
-# So much is read and answered together, if so much waits.
+# Lines are read in blocks of at most this; those of a block are answered
+# together.
 _BYTES_AT_A_TIME = 1 << 16
 
 _FIELDS = {
@@ -23,7 +24,7 @@ _FIELDS = {
 
 def run():
     """Defines the flags, and runs as a script does."""
-    # What --help calls the place of the flags, in place of a long path.
+    # --help heads the flags with this, in place of a long path.
     sys.argv[0] = "bert_tf.predictor"
     model = flags.DEFINE_string(
         "model", None, "The --export_dir of an export, or a folder in it."
@@ -64,21 +65,17 @@ def run():
 
 
 def answer_lines(predictor, lines, out, *, is_json, pooling="mean"):
-    """Answers each line by one.
+    """Answers each line by one; returns how many the predictor does not take.
 
     As many as wait are answered together; one that comes alone is answered at
-    once.
+    once. A line that is not taken is answered by an object with `error`.
 
     Args:
       predictor: predictor.Predictor.
-      lines: io.BufferedReader of UTF-8; other bytes are left out, as ever.
+      lines: io.BufferedReader of UTF-8; other bytes are left out.
       out: text file.
       is_json: bool, whether a line is a JSON object.
       pooling: str, see `Predictor.embed`.
-
-    Returns:
-      int, how many lines are not what the model takes. The answer to such a
-      line is an object with `error`.
     """
     names, least = _fields_of(predictor)
     num_wrong = 0
@@ -100,7 +97,7 @@ def answer_lines(predictor, lines, out, *, is_json, pooling="mean"):
 
 
 def _fields_of(predictor):
-    """Returns what a line has: tuple of str, and how many it must have."""
+    """Returns the names of a line's texts, and how many it must have."""
     if predictor.kind != "classifier":
         names = _FIELDS[predictor.kind]
         return names, len(names)
@@ -114,7 +111,8 @@ def _fields_of(predictor):
 def _chunks(stream):
     """Yields the number (from 1) of the first line, and a list of lines."""
     number, begun = 1, b""
-    # What is there: all that waits, or one line that was just typed.
+    # read1 does not wait for a full block: it returns many lines of a file, but
+    # one that was just typed at once.
     while block := stream.read1(_BYTES_AT_A_TIME):
         *lines, begun = (begun + block).split(b"\n")
         if lines:
@@ -161,10 +159,9 @@ def _answer(predictor, rows, pooling):
     """Returns an answer, as JSON has it, for each row of texts."""
     if predictor.kind == "classifier":
         pairs = [row[0] if len(row) == 1 else tuple(row) for row in rows]
-        return [answer._asdict() for answer in predictor.predict(pairs)]
+        return [found._asdict() for found in predictor.predict(pairs)]
     if predictor.kind == "question_answering":
-        answers = predictor.answer(*zip(*rows))
-        return [answer._asdict() for answer in answers]
+        return [found._asdict() for found in predictor.answer(*zip(*rows))]
     texts = [row[0] for row in rows]
     if predictor.kind == "masked_lm":
         return [

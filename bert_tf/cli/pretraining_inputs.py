@@ -75,9 +75,9 @@ def check(flags):
 def export(job, flags, inputs):
     """Writes a SavedModel of a PretrainingJob, as the flags say."""
     from bert_tf.serving import export
-    from bert_tf.serving.masked_lm import MaskedLanguageModel
+    from bert_tf.serving.masked_lm import ServedMaskedLM
 
-    served = MaskedLanguageModel(
+    served = ServedMaskedLM(
         export.trained_model(job),
         job.config,
         max_seq_length=flags.max_seq_length,

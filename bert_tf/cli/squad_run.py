@@ -190,7 +190,19 @@ class SquadRun(FineTuningRun):
             logits = self._logits(records, batch_size)
             for chunk in group_by_question(questions, logits):
                 writer.add(*chunk)
-        threshold = self._threshold(writer, inputs.dataset)
+        thresholds = {}
+        if inputs.dataset is not None and options.version_2_with_negative:
+            thresholds = scores.score_thresholds(
+                inputs.dataset, writer.best_texts, writer.null_odds
+            )
+        threshold = options.null_score_diff_threshold
+        if threshold == scores.AUTO:
+            threshold = scores.find_best_threshold(
+                inputs.dataset, thresholds, writer.null_odds
+            )
+            logging.info(
+                "--null_score_diff_threshold=%r gives the best F1.", threshold
+            )
         predictions, paths = writer.finish(
             null_score_diff_threshold=threshold,
             answer_offsets=options.output_answer_offsets,
@@ -201,21 +213,9 @@ class SquadRun(FineTuningRun):
                 inputs.dataset,
                 predictions,
                 version_2_with_negative=options.version_2_with_negative,
-                null_odds=writer.null_odds,
-                best_texts=writer.best_texts,
             )
+            results |= thresholds
         return _Answered(predictions, results, paths, threshold)
-
-    def _threshold(self, writer, dataset):
-        if self.options.null_score_diff_threshold != scores.AUTO:
-            return self.options.null_score_diff_threshold
-        threshold = scores.find_best_threshold(
-            dataset, writer.best_texts, writer.null_odds
-        )
-        logging.info(
-            "--null_score_diff_threshold=%r gives the best F1.", threshold
-        )
-        return threshold
 
     def _prepare(self, examples, batch_size):
         """Makes the records; returns their path, or None if there is none."""

@@ -3,7 +3,7 @@
 In: a model with its vocabulary. Out: an export; answers. May import:
 `extraction`, `squad`, `tasks` and below.
 
-Read `exported`, `exportable`, `served`; a module a kind: `classifier`,
-`masked_lm`, `question_answering`, `hub_encoder`, `hub_preprocessor`; `export`,
-`verify_export`; `loading`, `texts`, `predictor`.
+Read `servable`; a module a kind: `classifier`, `masked_lm`,
+`question_answering`, `hub_encoder`, `hub_preprocessor`; `export`,
+`verify_export`; `export_folder`, `loading`, `predictor`.
 """

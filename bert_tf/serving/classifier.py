@@ -5,12 +5,16 @@ B batch, S sequence length, L outputs (labels; 1 for a regression)
 
 import tensorflow as tf
 
-from bert_tf.serving.exportable import SAMPLE_TEXTS, as_bytes
-from bert_tf.serving.served import ANY_TEXTS, Served
+from bert_tf.serving.servable import (
+    ANY_TEXTS,
+    SAMPLE_TEXTS,
+    ServedModel,
+    as_bytes,
+)
 from bert_tf.tasks.labels import CLASSIFICATION, LABELS_FILE, REGRESSION
 
 
-class Classifier(Served):
+class Classifier(ServedModel):
     """Classifies texts or pairs.
 
     Outputs: `logits`, float32 [B, L]; `probabilities`, float32 [B, L], in the
@@ -21,21 +25,17 @@ class Classifier(Served):
     kind = "classifier"
 
     def __init__(self, model, config, *, labels, is_pair, **others):
-        """Stores its arguments.
+        """Stores a `models.classifier_model` and the rest, see ServedModel.
 
         Args:
-          model: tf_keras.Model, see `models.classifier_model`.
-          config: BertConfig.
           labels: tasks.labels.Labels.
-          is_pair: bool, whether an example is two texts.
-          others: see Served.
+          is_pair: bool, whether an example is two texts; None if not known.
         """
         super().__init__(model, config, **others)
         self.labels = labels
         self.is_pair = is_pair
 
     def call_model(self, inputs):
-        """See Served."""
         logits = super().call_model(inputs)["logits"]
         if self.labels.kind == REGRESSION:
             return {"logits": logits, "values": logits[:, 0]}
@@ -44,7 +44,6 @@ class Classifier(Served):
         return {"logits": logits, "probabilities": tf.sigmoid(logits)}
 
     def description(self):
-        """See Served."""
         return {
             **super().description(),
             "label_kind": self.labels.kind,
@@ -52,32 +51,25 @@ class Classifier(Served):
         }
 
     def asset_files(self):
-        """See Served."""
         names = "".join(f"{name}\n" for name in self.labels.names)
         own = {LABELS_FILE: names.encode()} if names else {}
         return {**super().asset_files(), **own}
 
     def signatures(self):
-        """See Served."""
-        from_text = self._from_pairs() if self.is_pair else self._from_texts()
-        return {**super().signatures(), "serving_text": from_text}
-
-    def _from_texts(self):
+        # The names of the parameters are those of the signature's inputs.
         @tf.function(input_signature=[ANY_TEXTS])
-        def serving_text(text):
+        def of_texts(text):
             return self._classify(text)
 
-        return serving_text
-
-    def _from_pairs(self):
         @tf.function(input_signature=[ANY_TEXTS, ANY_TEXTS])
-        def serving_text(text_a, text_b):
+        def of_pairs(text_a, text_b):
             return self._classify(text_a, text_b)
 
-        return serving_text
+        from_text = of_pairs if self.is_pair else of_texts
+        return {**super().signatures(), "serving_text": from_text}
 
-    def _classify(self, *texts):
-        outputs = self.call_model(self.pack(*texts))
+    def _classify(self, texts_a, texts_b=None):
+        outputs = self.call_model(self.pack(texts_a, texts_b))
         if self.labels.kind == CLASSIFICATION:
             best = tf.argmax(outputs["probabilities"], axis=-1)
             names = tf.constant(self.labels.names)
@@ -85,7 +77,6 @@ class Classifier(Served):
         return outputs
 
     def samples(self):
-        """See Served."""
         texts = as_bytes(SAMPLE_TEXTS)
         inputs = {"text": texts}
         if self.is_pair:

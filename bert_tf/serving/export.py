@@ -14,6 +14,7 @@ import tensorflow as tf
 from absl import logging
 from tensorflow.core.protobuf import saved_model_pb2
 
+import bert_tf
 from bert_tf.errors import UserError
 from bert_tf.storage import files
 from bert_tf.storage.new_folder import making_numbered_folder
@@ -22,23 +23,23 @@ from bert_tf.weights.loading import variable_names
 _FLAG = "export_dir"
 
 # Operations that need the Python process which made them.
-_PYTHON_OPERATIONS = ("PyFunc", "PyFuncStateless", "EagerPyFunc")
+_PYTHON_OPERATIONS = {"PyFunc", "PyFuncStateless", "EagerPyFunc"}
 
 
 def export(served, export_dir, *, verify=True):
-    """Writes an export into the next numbered folder.
+    """Writes an export into the next numbered folder, such as out/export/1.
 
     It is written beside and renamed: serving software that watches the folder
     never sees half of it.
 
     Args:
-      served: serving.exportable.Exportable.
+      served: serving.servable.Servable.
       export_dir: str, a local folder; made if need be.
       verify: bool, whether to load the export in a new process and compare
         what it gives with what `served` gives, before it gets its name.
 
     Returns:
-      str, the folder, such as out/export/1.
+      str, the numbered folder.
 
     Raises:
       UserError: it cannot be written, or does not give the same.
@@ -61,20 +62,21 @@ def export(served, export_dir, *, verify=True):
 
 
 def _write(served, path, folder, *, verify):
-    """Writes an export to `path`; what is only for this goes to `folder`."""
+    """Writes an export to `path`; what only this needs goes to `folder`."""
     logging.info("Making the export.")
     signatures = served.signatures()
     served.keep_assets(_assets(served.asset_files(), folder))
     with _only_warnings():
         tf.saved_model.save(served, path, signatures=signatures)
-    _require_no_python(path)
+    found = operations(path) & _PYTHON_OPERATIONS
+    assert not found, found
     if verify:
         _verify(path, signatures, served.samples(), folder)
 
 
 @contextlib.contextmanager
 def _ending_by_exception():
-    """Turns the signal to end into an exception, so that nothing is left."""
+    """Turns SIGTERM into an exception, so that nothing is left behind."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -92,7 +94,7 @@ def _ending_by_exception():
 
 @contextlib.contextmanager
 def _only_warnings():
-    """Keeps TensorFlow's news about its own saving out of the log."""
+    """Keeps TensorFlow's notes about saving out of the log."""
     verbosity = logging.get_verbosity()
     # The logger's own level may be unset, which absl's verbosity cannot be.
     level = logging.get_absl_logger().level
@@ -107,11 +109,7 @@ def _only_warnings():
 def trained_model(job):
     """Returns the trained, or else the newest, model of a job, for one device.
 
-    Args:
-      job: job.Job.
-
-    Returns:
-      tf_keras.Model of its own, with the weights of `job.ready_model`.
+    It is a tf_keras.Model of its own with the weights of `job.ready_model`.
     """
     with job.strategy.scope():
         trained = variable_names(job.ready_model())
@@ -147,11 +145,6 @@ def operations(path):
     return {node.op for node in nodes}
 
 
-def _require_no_python(path):
-    found = operations(path) & set(_PYTHON_OPERATIONS)
-    assert not found, found
-
-
 def _verify(path, signatures, samples, folder):
     """Compares an export, in a new process, with the model in memory."""
     logging.info(
@@ -166,8 +159,9 @@ def _verify(path, signatures, samples, folder):
         values |= {f"{name}/output/{k}": v for k, v in outputs.items()}
     compared = os.path.join(folder, "compared.npz")
     np.savez(compared, **{k: _as_array(v) for k, v in values.items()})
-    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    places = [package, os.environ.get("PYTHONPATH", "")]
+    # Where `bert_tf` is, for scripts that are run from elsewhere.
+    root = os.path.dirname(os.path.dirname(os.path.abspath(bert_tf.__file__)))
+    places = [root, os.environ.get("PYTHONPATH", "")]
     done = subprocess.run(
         [sys.executable, "-m", "bert_tf.serving.verify_export", path, compared],
         capture_output=True,

@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from bert_tf.features import INPUT_KEYS
 from bert_tf.model.dropout import dropout_states
-from bert_tf.serving.exportable import Exportable, any_size
+from bert_tf.serving.servable import Servable, any_size
 from bert_tf.storage import files
 from bert_tf.weights.loading import variable_names
 from bert_tf.weights.model_folder import CONFIG_FILE, VOCAB_FILE
@@ -22,7 +22,7 @@ HUB_INPUTS = ("input_word_ids", "input_mask", "input_type_ids")
 _ANY_SIZE = any_size(HUB_INPUTS)
 
 
-class HubEncoder(Exportable):
+class HubEncoder(Servable):
     """A BERT encoder as the modules on TensorFlow Hub are.
 
     Called with a dict of HUB_INPUTS to int32 [B, S], any B and any S up to
@@ -34,9 +34,9 @@ class HubEncoder(Exportable):
         encoder_outputs: list of float32 [B, S, D], one a layer.
 
     With `training=True`, which hub.KerasLayer passes on when it is trainable,
-    dropout acts at the configuration's rates. Its random states are saved as
-    they are, so that each loading draws the same masks in the same order; under
-    a tf.distribute strategy that is so of each replica.
+    dropout acts at the configuration's rates. Its random states are saved, so
+    that whoever loads the export draws the same masks in the same order; under
+    a tf.distribute strategy each replica does.
 
     The signature `serving_default` takes the same inputs by name; there
     `encoder_outputs_0`, `encoder_outputs_1`, ... stand for the list.
@@ -60,14 +60,12 @@ class HubEncoder(Exportable):
         do_lower_case=None,
         max_seq_length=None,
     ):
-        """Stores its arguments.
+        """Stores a BertEncoder and its BertConfig.
 
         Args:
-          encoder: BertEncoder.
-          config: BertConfig.
           vocab_file: str, or None where it is not known.
           do_lower_case: bool, given with a vocabulary.
-          max_seq_length: int, S at most for whoever asks the description; by
+          max_seq_length: int, S at most, as the description says it; by
             default as long as the model goes.
         """
         super().__init__()
@@ -76,7 +74,7 @@ class HubEncoder(Exportable):
         self._is_lower = do_lower_case
         self.max_seq_length = max_seq_length or config.max_position_embeddings
         # Variables, and not the encoder: tf_keras would add functions of its
-        # own for each layer to an export. The lambda hides it.
+        # own for each layer to an export. The lambda hides it from tf.Module.
         self._run = lambda *args, **kwargs: encoder(*args, **kwargs)
         self.variables = list(encoder.variables)
         self.trainable_variables = list(encoder.trainable_variables)
@@ -101,7 +99,6 @@ class HubEncoder(Exportable):
         }
 
     def description(self):
-        """See Exportable."""
         case = {"do_lower_case": self._is_lower} if self._vocab_file else {}
         return {
             **super().description(),
@@ -112,7 +109,6 @@ class HubEncoder(Exportable):
         }
 
     def asset_files(self):
-        """See Exportable."""
         contents = {
             **super().asset_files(),
             CONFIG_FILE: self.config.to_json_string().encode(),
@@ -122,12 +118,11 @@ class HubEncoder(Exportable):
         return contents
 
     def keep_assets(self, assets):
-        """See Exportable."""
         super().keep_assets(assets)
         self.vocab_file = assets.get(VOCAB_FILE)
 
     def signatures(self):
-        """See Exportable; what the object itself does is traced as well."""
+        """See Servable; what the object itself does is traced as well."""
         for training in (False, True):
             self.__call__.get_concrete_function(_ANY_SIZE, training=training)
 
@@ -146,7 +141,6 @@ class HubEncoder(Exportable):
         }
 
     def samples(self):
-        """See Exportable."""
         shape = (3, min(7, self.max_seq_length))
         count = np.arange(np.prod(shape), dtype=np.int32).reshape(shape)
         mask = np.ones(shape, np.int32)

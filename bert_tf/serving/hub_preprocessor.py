@@ -16,8 +16,8 @@ import itertools
 import tensorflow as tf
 
 from bert_tf.features import INPUT_KEYS
-from bert_tf.serving.exportable import SAMPLE_TEXTS, Exportable, as_bytes
 from bert_tf.serving.hub_encoder import HUB_INPUTS
+from bert_tf.serving.servable import SAMPLE_TEXTS, Servable, as_bytes
 from bert_tf.storage import files
 from bert_tf.text import graph_packing
 from bert_tf.text.graph_tokenizer import TextTokenizer
@@ -34,7 +34,7 @@ _SPECIAL_TOKENS = {
 }
 
 
-class HubPreprocessor(Exportable):
+class HubPreprocessor(Servable):
     """A tokenizer and a packer as the preprocessors on TensorFlow Hub are.
 
     Called with texts, string [B], it gives a dict of HUB_INPUTS to int32
@@ -55,13 +55,8 @@ class HubPreprocessor(Exportable):
     def __init__(self, *, vocab_file, do_lower_case, max_seq_length):
         """Makes the tokenizer.
 
-        Args:
-          vocab_file: str.
-          do_lower_case: bool.
-          max_seq_length: int, at least 3.
-
         Raises:
-          UserError: the vocabulary cannot be read, or lacks a special token;
+          UserError: the vocabulary cannot be read or lacks a special token, or
             there is no room for pieces.
         """
         super().__init__()
@@ -81,7 +76,6 @@ class HubPreprocessor(Exportable):
         return self.bert_pack_inputs.pack([pieces], self.max_seq_length)
 
     def description(self):
-        """See Exportable."""
         return {
             **super().description(),
             "do_lower_case": self.do_lower_case,
@@ -89,14 +83,13 @@ class HubPreprocessor(Exportable):
         }
 
     def asset_files(self):
-        """See Exportable."""
         return {
             **super().asset_files(),
             VOCAB_FILE: files.read_bytes(self.vocab_file),
         }
 
     def signatures(self):
-        """See Exportable; the parts are traced as well."""
+        """See Servable; the parts are traced as well."""
         self.bert_pack_inputs.trace()
 
         @tf.function(input_signature=[_ANY_TEXTS])
@@ -106,7 +99,6 @@ class HubPreprocessor(Exportable):
         return {"serving_default": serving_default}
 
     def samples(self):
-        """See Exportable."""
         return {"serving_default": {"text": as_bytes(SAMPLE_TEXTS)}}
 
 
@@ -124,7 +116,8 @@ class _Tokenize(tf.Module):
         is_first = pieces.is_first.values
         words_before = tf.cumsum(is_first, exclusive=True)
         num_words = tf.reduce_sum(is_first)
-        # A word's pieces are those with as many first ones up to them.
+        # A piece is of the word whose number is how many first pieces there
+        # are up to it, less one.
         words = tf.RaggedTensor.from_value_rowids(
             pieces.ids.values,
             tf.cast(words_before + is_first - 1, tf.int64),
@@ -161,8 +154,8 @@ class _Pack(tf.Module):
     def __init__(self, vocab, seq_length):
         super().__init__()
         self._special_ids = vocab["[CLS]"], vocab["[SEP]"]
-        # A signature for each rank, in one function with this default: it
-        # cannot be in the method's own line, hence no method.
+        # Made here and not as a method: `seq_length` of this object is the
+        # default of the function that is saved.
         pack = self.pack
 
         @tf.function
@@ -178,8 +171,8 @@ class _Pack(tf.Module):
             for segment in segments
         ]
         packed = graph_packing.pack(
-            *pieces,
-            *[None] * (2 - len(pieces)),
+            pieces[0],
+            pieces[1] if len(pieces) > 1 else None,
             max_seq_length=seq_length,
             special_ids=self._special_ids,
             length=seq_length,

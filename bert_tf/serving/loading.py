@@ -9,7 +9,7 @@ from bert_tf.model import models
 from bert_tf.model.encoder import BertEncoder
 from bert_tf.serving.classifier import Classifier
 from bert_tf.serving.hub_encoder import HubEncoder
-from bert_tf.serving.masked_lm import MaskedLanguageModel
+from bert_tf.serving.masked_lm import ServedMaskedLM
 from bert_tf.serving.question_answering import QuestionAnswering
 from bert_tf.tasks.labels import LABELS_FILE, read_stored
 from bert_tf.text import packing
@@ -46,7 +46,7 @@ def open_served(
       options: what the kind's class takes.
 
     Returns:
-      serving.exportable.Exportable.
+      serving.servable.Servable.
 
     Raises:
       UserError: something is missing, or does not fit.
@@ -89,7 +89,7 @@ def open_served(
 
 
 def _longest(kind, checkpoint, config):
-    """Returns the most pieces (int) that a text has, where nobody says so."""
+    """Returns the most pieces (int) that a text has, where no one says so."""
     longest = config.max_position_embeddings
     if kind == "question_answering":
         longest = min(longest, _LONGEST_WINDOW)
@@ -119,7 +119,7 @@ def _open_question_answering(checkpoint, config, **others):
 def _open_masked_lm(checkpoint, config, **others):
     model = models.pretraining_model(config)
     _load(model, checkpoint)
-    return MaskedLanguageModel(model, config, **others)
+    return ServedMaskedLM(model, config, **others)
 
 
 def _open_encoder(checkpoint, config, **others):
@@ -129,7 +129,7 @@ def _open_encoder(checkpoint, config, **others):
 
 
 def _load(model, checkpoint):
-    """Loads weights, the head's too."""
+    """Loads weights, which must have the head's too."""
     report = load_checkpoint(model, checkpoint)
     if report.new:
         raise UserError(
@@ -147,10 +147,7 @@ KINDS = {
 
 
 def open_export(path):
-    """Opens a SavedModel.
-
-    Args:
-      path: str, its folder.
+    """Opens the folder of a SavedModel.
 
     Returns:
       dict, a signature's name -> see `as_arrays`.
@@ -172,14 +169,9 @@ def open_export(path):
 
 
 def as_arrays(function, *kept):
-    """Makes a function of tensors one of arrays.
+    """Makes a function of arrays, by name, of one of tensors.
 
-    Args:
-      function: takes tensors by name, returns a dict of them.
-      kept: what has to live as long as the function.
-
-    Returns:
-      function that takes np.ndarray by name, returns a dict of them.
+    Both return a dict of them. `kept` has to live as long as the function.
     """
 
     def run(**arrays):

@@ -7,8 +7,7 @@ import tensorflow as tf
 
 from bert_tf.errors import UserError
 from bert_tf.features import INPUT_KEYS
-from bert_tf.serving.exportable import as_bytes
-from bert_tf.serving.served import ANY_TEXTS, Served
+from bert_tf.serving.servable import ANY_TEXTS, ServedModel, as_bytes
 from bert_tf.text import graph_packing
 
 MASK = "[MASK]"
@@ -16,7 +15,7 @@ MASK = "[MASK]"
 _POSITIONS = "masked_lm_positions"
 
 
-class MaskedLanguageModel(Served):
+class ServedMaskedLM(ServedModel):
     """Fills `[MASK]` in texts, and judges whether one text follows another.
 
     Outputs from pieces: `masked_lm_logits`, float32 [B, P, V];
@@ -30,19 +29,13 @@ class MaskedLanguageModel(Served):
 
     kind = "masked_lm"
     input_names = (*INPUT_KEYS, _POSITIONS)
-    special_tokens = (*Served.special_tokens, MASK)
+    special_tokens = (*ServedModel.special_tokens, MASK)
 
     def __init__(self, model, config, *, top_k=5, **others):
-        """Stores its arguments.
-
-        Args:
-          model: tf_keras.Model, see `models.pretraining_model`.
-          config: BertConfig.
-          top_k: int, K.
-          others: see Served.
+        """Stores a `models.pretraining_model` and the rest, see ServedModel.
 
         Raises:
-          UserError: `top_k` is more than V; and see Served.
+          UserError: `top_k`, K, is more than V; and see ServedModel.
         """
         if top_k > config.vocab_size:
             raise UserError(
@@ -59,7 +52,7 @@ class MaskedLanguageModel(Served):
         self._pieces = tf.constant(pieces)
 
     def call_model(self, inputs):
-        """See Served; `inputs` has int32 `masked_lm_positions` [B, P] too."""
+        """See ServedModel; `inputs` has masked_lm_positions, [B, P], too."""
         outputs = super().call_model(inputs)
         return {
             "masked_lm_logits": outputs["masked_lm_logits"],
@@ -69,23 +62,17 @@ class MaskedLanguageModel(Served):
         }
 
     def description(self):
-        """See Served."""
         return {**super().description(), "top_k": self.top_k}
 
     def signatures(self):
-        """See Served; records of masked texts are not taken."""
-        return {
-            "serving_default": self._from_pieces(),
-            "serving_text": self._from_texts(),
-        }
+        """See Servable; records of masked texts are not taken."""
 
-    def _from_texts(self):
         @tf.function(input_signature=[ANY_TEXTS])
         def serving_text(text):
             inputs = self.pack(text)
             logits = self.call_model(inputs)["masked_lm_logits"]
             most = tf.math.top_k(tf.nn.softmax(logits), self.top_k)
-            # [CLS], at 0, is never masked: these rows fill up.
+            # Position 0, [CLS], is never masked: such a row only fills up.
             is_mask = inputs[_POSITIONS][:, :, tf.newaxis] > 0
             words = tf.gather(self._pieces, most.indices)
             return {
@@ -93,10 +80,13 @@ class MaskedLanguageModel(Served):
                 "probabilities": tf.where(is_mask, most.values, 0.0),
             }
 
-        return serving_text
+        return {
+            "serving_default": self._from_pieces(),
+            "serving_text": serving_text,
+        }
 
     def pack(self, texts_a, texts_b=None, *, length=None):
-        """See Served; with masks, and `masked_lm_positions` of them."""
+        """See ServedModel; with masks, and `masked_lm_positions` of them."""
         assert texts_b is None
         packed = graph_packing.pack(
             self._tokenize_with_masks(texts_a),
@@ -126,7 +116,6 @@ class MaskedLanguageModel(Served):
         return graph_packing.keep_first(pieces, pieces.row_lengths() - 1)
 
     def samples(self):
-        """See Served."""
         texts = ("The [MASK] sat on the [MASK].", "", "[MASK][MASK]x[MASK]")
         packed = self.pack(tf.constant(texts))
         return {

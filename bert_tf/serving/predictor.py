@@ -9,12 +9,11 @@ from absl import logging
 
 from bert_tf.data.batching import padded, run_by_length
 from bert_tf.errors import UserError
-from bert_tf.serving.exported import (
+from bert_tf.serving.export_folder import (
     find_export,
     read_description,
     require_texts,
 )
-from bert_tf.serving.texts import as_list, as_pair, as_texts
 from bert_tf.tasks import predictions
 from bert_tf.tasks.labels import REGRESSION, Labels, read_labels
 from bert_tf.text import packing
@@ -66,15 +65,18 @@ class Predictor:
 
     Each takes a list and returns a list in the same order. Inside, texts of
     like length run together, so that there is little padding.
+
+    Raises:
+      UserError: (by every method) the model is of another kind, or does not
+        take such texts.
     """
 
     def __init__(self, signatures, description, vocab_file, label_names):
         """Stores its arguments; `from_export` and `from_checkpoint` make them.
 
         Args:
-          signatures: dict, name -> function of arrays, see
-            `serving.loading.as_arrays`.
-          description: dict, see serving.served.Served; it stays an attribute.
+          signatures: dict, name -> function, see `serving.loading.as_arrays`.
+          description: dict, see serving.servable.ServedModel; an attribute.
           vocab_file: str.
           label_names: tuple of str, of a classifier.
         """
@@ -97,9 +99,6 @@ class Predictor:
         Args:
           path: str, its folder, or the folder of the numbered ones, of which
             the last is taken.
-
-        Raises:
-          UserError: there is none.
         """
         began = time.monotonic()
         path = find_export(path)
@@ -124,9 +123,6 @@ class Predictor:
           path: str, a folder or a checkpoint in it.
           task: str, what it is for, see `serving.loading.KINDS`.
           given: see `serving.loading.open_served`.
-
-        Raises:
-          UserError: something is missing, or does not fit.
         """
         began = time.monotonic()
         from bert_tf.serving import loading  # It imports TensorFlow.
@@ -159,10 +155,9 @@ class Predictor:
         """
         self._require("classifier", "predict")
         is_pair = self.description["is_pair"]
-        pairs = [as_pair(text, is_pair) for text in as_list(texts)]
-        name = "probabilities"
-        if self._labels.kind == REGRESSION:
-            name = "values"
+        pairs = [_as_pair(text, is_pair) for text in _as_list(texts)]
+        is_regression = self._labels.kind == REGRESSION
+        name = "values" if is_regression else "probabilities"
         rows = self._run_packed([self.pack(*pair) for pair in pairs], name)
         values = np.reshape(rows, [len(pairs), self._labels.num_outputs])
         labels = predictions.predicted_labels(values, self._labels)
@@ -178,7 +173,7 @@ class Predictor:
           list of Answer.
         """
         self._require("question_answering", "answer")
-        questions, contexts = as_texts(questions), as_texts(contexts)
+        questions, contexts = _as_texts(questions), _as_texts(contexts)
         if len(questions) != len(contexts):
             raise UserError(
                 f"{len(questions)} questions, but {len(contexts)} contexts: "
@@ -205,9 +200,6 @@ class Predictor:
         Returns:
           list, for each text a list, for each of its masks a list of Filling,
           the most probable first.
-
-        Raises:
-          UserError: the model is no masked language model.
         """
         self._require("masked_lm", "fill_mask")
         return [
@@ -219,7 +211,7 @@ class Predictor:
                 for mask in zip(row["words"], row["probabilities"])
                 if mask[1][0]
             ]
-            for row in self._run_texts(text=as_texts(texts))
+            for row in self._run_texts(text=_as_texts(texts))
         ]
 
     def embed(self, texts, pooling="mean"):
@@ -231,15 +223,12 @@ class Predictor:
 
         Returns:
           float32 np.ndarray [len(texts), hidden_size].
-
-        Raises:
-          UserError: the model is no encoder; there is no such pooling.
         """
         # It imports TensorFlow.
         from bert_tf.extraction.encoder_vectors import pool, require_pooling
 
         self._require("encoder", "embed")
-        packed = [self.pack(*as_pair(text)) for text in as_list(texts)]
+        packed = [self.pack(*_as_pair(text)) for text in _as_list(texts)]
         require_pooling(pooling)
         rows = self._run_packed(
             packed,
@@ -261,7 +250,7 @@ class Predictor:
         return self._signatures[name]
 
     def pack(self, text_a, text_b=None):
-        """Returns list of int, the pieces, and int, how many are segment 0."""
+        """Returns the pieces (list of int), and how many are segment 0."""
         to_ids = self._tokenizer.tokenize_to_ids
         ids, num_first, _ = packing.pack(
             to_ids(text_a),
@@ -272,16 +261,10 @@ class Predictor:
         return ids, num_first
 
     def _run_packed(self, packed, name, reduce=None):
-        """Runs packed texts.
+        """Runs what `pack` returned; returns the rows of an output (name, str).
 
-        Args:
-          packed: list of what `pack` returns.
-          name: str, an output.
-          reduce: function of the output [B, S, ...] and input_mask [B, S], or
-            None.
-
-        Returns:
-          list of np.ndarray, the output's rows, in the order of `packed`.
+        `reduce`: function of the output [B, S, ...] and input_mask [B, S], by
+        which the rows are made; or None.
         """
         call = self._signatures["serving_default"]
         names = self.description["input_names"]
@@ -294,18 +277,14 @@ class Predictor:
         return run_by_length(packed, [len(ids) for ids, _ in packed], run)
 
     def _run_texts(self, **texts):
-        """Runs texts.
+        """Runs texts: an input's name -> list of str.
 
-        Args:
-          texts: an input's name -> list of str.
-
-        Returns:
-          list of dict, an output's name -> np.ndarray, in order.
+        Returns a list of dict, an output's name -> np.ndarray, in order.
         """
         call = self._signatures["serving_text"]
 
         def run(batch):
-            # Halves of a character, which JSON may hold, are left out.
+            # JSON may hold half of a surrogate pair, which is left out.
             columns = zip(
                 *([t.encode("utf-8", "ignore") for t in row] for row in batch)
             )
@@ -319,3 +298,45 @@ class Predictor:
 def _log(kind, path, began):
     seconds = time.monotonic() - began
     logging.info("Loaded %s from %s in %.1f s.", kind, path, seconds)
+
+
+def _as_pair(text, is_pair=None):
+    """Returns a text or a pair as a pair, the second None for a text.
+
+    `is_pair`: bool, which of both is wanted; None for any.
+    """
+    if isinstance(text, str):
+        pair = text, None
+    elif (
+        isinstance(text, (tuple, list))
+        and len(text) == 2
+        and all(isinstance(part, str) for part in text)
+    ):
+        pair = tuple(text)
+    else:
+        raise UserError(f"{text!r} is neither a text nor a pair of texts.")
+    if is_pair is not None and is_pair != (pair[1] is not None):
+        shapes = {False: "single texts", True: "pairs of texts"}
+        raise UserError(
+            f"{text!r}: this model takes {shapes[is_pair]}, not "
+            f"{shapes[not is_pair]}."
+        )
+    return pair
+
+
+def _as_texts(texts):
+    """Returns a list of str; refuses all else."""
+    texts = _as_list(texts)
+    for text in texts:
+        if not isinstance(text, str):
+            raise UserError(f"{text!r} is no text.")
+    return texts
+
+
+def _as_list(texts):
+    """Returns a list of what is given, unless that is one str."""
+    if isinstance(texts, str):
+        raise UserError(
+            f"{texts!r} is one text; give a list of them, as [{texts!r}]."
+        )
+    return list(texts)

@@ -6,35 +6,35 @@ B batch (of windows, or of questions), S sequence length, W windows
 import tensorflow as tf
 
 from bert_tf.errors import UserError
-from bert_tf.serving.exportable import as_bytes
-from bert_tf.serving.served import ANY_TEXTS, Served
+from bert_tf.serving.servable import ANY_TEXTS, ServedModel, as_bytes
 from bert_tf.squad import graph_answers, graph_windows
 from bert_tf.squad.graph_spans import Spans
 from bert_tf.squad.windows import require_room
 
-# The model takes so many windows at a time, however long a context is.
+# How many windows the model takes at a time: memory does not grow with the
+# length of the contexts.
 _WINDOWS_AT_A_TIME = 32
 
 
-class QuestionAnswering(Served):
+class QuestionAnswering(ServedModel):
     """Answers questions from contexts.
 
     Outputs from pieces: `start_logits`, `end_logits`, float32 [B, S].
 
-    From text, a `question` and a `context` (string [B], UTF-8) in windows of
-    `max_seq_length`: `answer`, string [B]; `start_char`, `end_char`, int32 [B];
-    `probability`, `null_probability`, float32 [B].
+    From text, a `question` and a `context` (string [B], UTF-8), which is cut
+    into windows of `max_seq_length`: `answer`, string [B]; `start_char`,
+    `end_char`, int32 [B]; `probability`, `null_probability`, float32 [B].
 
     The answer is that of predictions.json, letter for letter, and so are the
-    probabilities those of answers.json. It is context[start_char:end_char], in
-    characters, bytes that are not UTF-8 left out, with one blank for any blank,
-    tab, CR, LF and U+202F in a row. Where what is between those does not line
-    up with its pieces letter by letter, that is all of it, not just the pieces:
-    see text_spans. No answer, as version 2 has it, is "", from 0 to 0, with
+    probabilities those of answers.json. It is context[start_char:end_char] in
+    characters, without bytes that are not UTF-8, and with one blank for each
+    run of blank, tab, CR, LF and U+202F. Where the letters of its words do not
+    line up with its pieces, the answer is the whole words, see
+    `squad.graph_spans`. No answer (version 2) is "", from 0 to 0, with
     `probability` equal to `null_probability`.
 
     In version 1 every `null_probability` is 0. Where no span of the context can
-    be an answer, 2018 then says "empty", and so does this, from 0 to 0 with
+    be an answer, 2018 says "empty", and so does this, from 0 to 0 with
     probability 1. Logits that are not finite are an error.
     """
 
@@ -53,26 +53,28 @@ class QuestionAnswering(Served):
         null_score_diff_threshold=0.0,
         **others,
     ):
-        """Stores its arguments, most of them flags of run_squad.py.
+        """Stores a `models.question_answering_model` and more, see ServedModel.
 
         Args:
-          model: tf_keras.Model, see `models.question_answering_model`.
-          config: BertConfig.
           max_query_length: int, pieces; the rest of a question is cut off.
           doc_stride: int, pieces from one window's start to the next one's.
           n_best_size: int.
           max_answer_length: int, pieces.
           version_2_with_negative: bool, whether there may be no answer.
-          null_score_diff_threshold: float; there is none where its score is
-            higher by more. Without a meaning for version 1.
-          others: see Served.
+          null_score_diff_threshold: float; there is no answer where its score
+            is higher by more than this. Without a meaning for version 1.
 
         Raises:
-          UserError: a number is too small; and see Served.
+          UserError: a number is too small; and see ServedModel.
         """
         require_room(others["max_seq_length"], max_query_length, doc_stride)
-        _require_count("n_best_size", n_best_size)
-        _require_count("max_answer_length", max_answer_length)
+        counts = {
+            "n_best_size": n_best_size,
+            "max_answer_length": max_answer_length,
+        }
+        for flag, value in counts.items():
+            if value < 1:
+                raise UserError(f"--{flag}={value} must be 1 or more.")
         super().__init__(model, config, **others)
         self.max_query_length = max_query_length
         self.doc_stride = doc_stride
@@ -82,7 +84,6 @@ class QuestionAnswering(Served):
         self.null_score_diff_threshold = float(null_score_diff_threshold)
 
     def description(self):
-        """See Served."""
         return {
             **super().description(),
             "max_query_length": self.max_query_length,
@@ -94,34 +95,25 @@ class QuestionAnswering(Served):
         }
 
     def signatures(self):
-        """See Served."""
-        return {**super().signatures(), "serving_text": self._from_texts()}
-
-    def _from_texts(self):
-        # Without AutoGraph, for which nothing here has a use, tracing takes a
-        # third of the time.
+        # Nothing here needs AutoGraph; without it tracing takes a third of the
+        # time.
         @tf.function(input_signature=[ANY_TEXTS, ANY_TEXTS], autograph=False)
         def serving_text(question, context):
             return self.answer(question, context)
 
-        return serving_text
+        return {**super().signatures(), "serving_text": serving_text}
 
     def answer(self, questions, contexts):
-        """Answers questions.
-
-        Args:
-          questions: string [B].
-          contexts: string [B].
-
-        Returns:
-          dict of what the class names.
+        """Answers questions from contexts, string [B] both: see the class.
 
         Raises:
           InvalidArgumentError: there are not as many contexts as questions, or
             a logit is not finite.
         """
         tf.debugging.assert_equal(
-            tf.size(questions), tf.size(contexts), _NOT_AS_MANY
+            tf.size(questions),
+            tf.size(contexts),
+            "There must be as many questions as contexts.",
         )
         windows, spans = self._read(questions, contexts)
         logits = self._run_windows(windows.inputs)
@@ -135,21 +127,23 @@ class QuestionAnswering(Served):
         found = graph_answers.find_texts(
             candidates, spans, num_questions, self.n_best_size
         )
-        null = {}
+        null_scores = None
         if self.version_2_with_negative:
-            null = {
-                "scores": graph_answers.null_scores(
-                    windows, *logits, num_questions
-                ),
-                "threshold": self.null_score_diff_threshold,
-            }
+            null_scores = graph_answers.null_scores(
+                windows, *logits, num_questions
+            )
         return graph_answers.best_answers(
-            found, num_questions, self.n_best_size, **null
+            found,
+            num_questions,
+            self.n_best_size,
+            null_scores=null_scores,
+            threshold=self.null_score_diff_threshold,
         )
 
     def _read(self, questions, contexts):
         """Returns the Windows and the Spans that candidates are found in."""
-        # Together, since short texts take hardly less time than long ones.
+        # Questions and contexts are tokenized in one go: a second call would
+        # take nearly as long again.
         texts = tf.concat([questions, contexts], axis=0)
         pieces, letters = self.tokenizer.tokenize_with_letters(texts)
         num_questions = tf.size(questions)
@@ -162,7 +156,7 @@ class QuestionAnswering(Served):
             max_query_length=self.max_query_length,
             doc_stride=self.doc_stride,
         )
-        # Spans are of all texts: pieces of contexts come after the questions'.
+        # `Spans` counts the pieces of all texts, the questions' first.
         num_before = tf.size(question_ids.values)
         windows = windows._replace(
             first_pieces=windows.first_pieces + num_before
@@ -170,13 +164,9 @@ class QuestionAnswering(Served):
         return windows, Spans(texts, pieces, letters, self.tokenizer.unknown_id)
 
     def _run_windows(self, inputs):
-        """Runs the model on some windows after the other.
+        """Runs the model on W windows, some at a time.
 
-        Args:
-          inputs: dict of INPUT_KEYS to int32 [W, S].
-
-        Returns:
-          pair of float32 [W, S], start and end logits.
+        Returns the start and the end logits, float32 [W, S] both.
         """
         num_windows = tf.shape(inputs["input_ids"])[0]
 
@@ -201,7 +191,6 @@ class QuestionAnswering(Served):
         return [tf.debugging.check_numerics(x, _DIVERGED) for x in logits]
 
     def samples(self):
-        """See Served."""
         long = " ".join(
             f"In the year {year} it rained for {year % 30} days."
             for year in range(1500, 1500 + self.max_seq_length // 3)
@@ -222,14 +211,7 @@ class QuestionAnswering(Served):
         }
 
 
-_NOT_AS_MANY = "There must be as many questions as contexts."
-
 _DIVERGED = (
     "The logits are not finite numbers, so the model has diverged: train it "
     "anew with a lower learning rate, or export another checkpoint."
 )
-
-
-def _require_count(flag, value):
-    if value < 1:
-        raise UserError(f"--{flag}={value} must be 1 or more.")

@@ -12,16 +12,12 @@ import sys
 import numpy as np
 import tensorflow as tf
 
-# The same operations in the same order, but compiled anew.
+# The operations are the same, but compiled a second time.
 TOLERANCE = 1e-4
 
 
 def compare(folder, path):
-    """Runs an export and compares.
-
-    Args:
-      folder: str, of a SavedModel.
-      path: str, see the module.
+    """Runs an export (folder, str) on what a file (path, str) holds.
 
     Returns:
       (list of str, float): what differs, one line each; and the largest

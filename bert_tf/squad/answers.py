@@ -8,8 +8,8 @@
     answers.json            id -> {text, start, probability, null_probability},
                             on request
 
-The list of n best is written as questions come, so that memory grows by a few
-numbers and a text a question only.
+The list of n best is written question by question; of each only a text and a
+few numbers stay in memory.
 """
 
 import json
@@ -25,19 +25,18 @@ NBEST_FILE = "nbest_predictions.json"
 NULL_ODDS_FILE = "null_odds.json"
 ANSWERS_FILE = "answers.json"
 
-# 2018's answer where no span can be one.
+# What 2018 answers where no span can be an answer.
 _NO_CANDIDATE = "empty"
 
 
-class Answer(typing.NamedTuple):
+class BestAnswer(typing.NamedTuple):
     """The best answer to a question.
 
     `text`: str, the best one that is not empty; empty where there is none.
     `start_char`: int, the character of Context.text where it begins; None for
     a text that is not from the context. `probability`: float, among the n best.
-    `null_probability`: float, that of no answer; None for SQuAD 1.1.
-    `null_odds`: float, the score of no answer less that of `text`; None for
-    SQuAD 1.1.
+    `null_probability`: float, that of no answer. `null_odds`: float, the score
+    of no answer less that of `text`. The last two are None for SQuAD 1.1.
     """
 
     text: str
@@ -50,11 +49,9 @@ class Answer(typing.NamedTuple):
 def n_best(chosen, context, n_best_size, null_logits):
     """Lists the best texts for one question, each once.
 
-    Args:
-      chosen: iterable of what Candidates.of yields.
-      context: final_text.ReadContext.
-      n_best_size: int.
-      null_logits: pair of float, those of no answer; None for SQuAD 1.1.
+    `chosen`: iterable of what Candidates.of yields. `context`:
+    final_text.ReadContext. `null_logits`: pair of float, those of no answer;
+    None for SQuAD 1.1.
 
     Returns:
       list of (text, start_logit, end_logit, span_start): str, empty for no
@@ -83,10 +80,7 @@ def n_best(chosen, context, n_best_size, null_logits):
 
 
 def softmax(scores):
-    """Makes probabilities of scores (list of float, not empty).
-
-    Returns:
-      list of float.
+    """Makes probabilities of scores, lists of float both, not empty.
 
     Source: `_compute_softmax` in run_squad.py (2018).
     """
@@ -97,19 +91,10 @@ def softmax(scores):
 
 
 def best_answer(entries, probabilities, context, null_logits):
-    """Picks the answer from the n best.
+    """Picks the BestAnswer from entries, see `n_best`, and their probabilities.
 
-    Args:
-      entries: list, see `n_best`.
-      probabilities: list of float, theirs.
-      context: final_text.ReadContext.
-      null_logits: pair of float, those of no answer; None for SQuAD 1.1.
-
-    Returns:
-      Answer. Where nothing but no answer is possible, its `null_odds` is 0.
-
-    Source: `write_predictions` in run_squad.py (2018), which crashed in the
-      last case.
+    Source: `write_predictions` in run_squad.py (2018), which crashed where no
+      answer is the only entry; here its `null_odds` is then 0.
     """
     texts = [entry[0] for entry in entries]
     best = next((i for i, text in enumerate(texts) if text), 0)
@@ -121,12 +106,9 @@ def best_answer(entries, probabilities, context, null_logits):
         null_odds = null_score - start_logit - end_logit
     if span_start is not None:
         start_char = context.context_char(span_start)
-    return Answer(
-        text,
-        start_char,
-        probabilities[best],
-        null_probability,
-        null_odds,
+    probability = probabilities[best]
+    return BestAnswer(
+        text, start_char, probability, null_probability, null_odds
     )
 
 
@@ -139,8 +121,9 @@ class AnswerWriter:
                 writer.add(questions, start_logits, end_logits)
         predictions, paths = writer.finish(threshold)
 
-    Attribute: `answers`, dict, id -> Answer. Of several questions with one id
-    the last counts, at the place of the first.
+    Attribute: `answers`, dict, id -> BestAnswer. Of several questions with one
+    id the last counts, at the place of the first. A file that cannot be written
+    is a UserError.
 
     Source: `write_predictions` in run_squad.py (2018).
     """
@@ -154,14 +137,9 @@ class AnswerWriter:
         do_lower_case=True,
         version_2_with_negative=False,
     ):
-        """Stores its arguments.
+        """Stores its arguments; see `candidates.choose` for the numbers.
 
-        Args:
-          folder: str, where the files go; it exists.
-          n_best_size: int, at least 1.
-          max_answer_length: int, at least 1, pieces.
-          do_lower_case: bool.
-          version_2_with_negative: bool, whether there may be no answer.
+        `folder`: str, where the files go; it exists.
         """
         self.answers = {}
         self._folder = folder
@@ -188,11 +166,11 @@ class AnswerWriter:
         Args:
           questions: sequence of Q windows.Question, those of one context best
             one after the other.
-          start_logits: float32 [W, S], W windows of all questions in order.
-          end_logits: float32 [W, S].
+          start_logits, end_logits: float32 [W, S], of the windows of all
+            questions in order.
 
         Raises:
-          UserError: a logit is not finite, or the file cannot be written.
+          UserError: a logit is not finite.
         """
         chosen = candidates.choose(
             questions,
@@ -229,7 +207,7 @@ class AnswerWriter:
 
     @property
     def null_odds(self):
-        """dict, id -> float, see Answer; None for SQuAD 1.1."""
+        """dict, id -> float, see BestAnswer; None for SQuAD 1.1."""
         return {key: answer.null_odds for key, answer in self.answers.items()}
 
     def finish(self, null_score_diff_threshold=0.0, answer_offsets=False):
@@ -241,11 +219,7 @@ class AnswerWriter:
           answer_offsets: bool, whether to write answers.json.
 
         Returns:
-          pair: dict, id -> predicted text (str); list of str, the paths of all
-          files.
-
-        Raises:
-          UserError: a file cannot be written.
+          pair: dict, id -> predicted text; list of str, the paths of all files.
         """
         decided = {
             key: _decide(answer, null_score_diff_threshold)
@@ -268,13 +242,12 @@ class AnswerWriter:
         for name, content in contents.items():
             text = json.dumps(content, indent=4, allow_nan=False) + "\n"
             files.write_text(self._path(name), text)
-        return predictions, [
-            self._path(name) for name in (NBEST_FILE, *contents)
-        ]
+        paths = [self._path(name) for name in (NBEST_FILE, *contents)]
+        return predictions, paths
 
 
 def _decide(answer, null_score_diff_threshold):
-    """Returns the Answer, or one with an empty text if that is better."""
+    """Returns the BestAnswer, or one with an empty text if that is better."""
     odds = answer.null_odds
     if odds is None or odds <= null_score_diff_threshold:
         return answer

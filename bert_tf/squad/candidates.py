@@ -1,7 +1,7 @@
 """Logits to candidates: the spans of pieces that may be the answer, best first.
 
-All windows of many questions take each step at once; some hundred questions at
-a time are fastest.
+Each step is taken for all windows of many questions at once; some hundred
+questions at a time are fastest.
 
 Q questions, W windows of them all, S max_seq_length, K n_best_size (or S if
 that is less), C candidates of them all
@@ -16,8 +16,8 @@ from bert_tf.errors import UserError
 # A candidate that stands for "no answer" has this piece.
 NO_PIECE = -1
 
-# So many candidates of a question leave NumPy at a time: mostly enough, since
-# few texts occur twice.
+# How many candidates of a question are turned into Python numbers at a time.
+# Mostly one block is enough for the n best, since few texts occur twice.
 _BLOCK = 48
 
 
@@ -40,22 +40,16 @@ class Candidates:
     null_logits: list | None
 
     def of(self, question):
-        """Yields one question's (int) candidates, best first.
-
-        Yields:
-          (start_piece, end_piece, start_logit, end_logit): int, int, float,
-          float.
-        """
-        columns = (
-            self.start_piece,
-            self.end_piece,
-            self.start_logit,
-            self.end_logit,
-        )
+        """Yields a question's (int) candidates as tuples, best first."""
         stop = self.bounds[question + 1]
         for begin in range(self.bounds[question], stop, _BLOCK):
             block = slice(begin, min(begin + _BLOCK, stop))
-            yield from zip(*(column[block].tolist() for column in columns))
+            yield from zip(
+                self.start_piece[block].tolist(),
+                self.end_piece[block].tolist(),
+                self.start_logit[block].tolist(),
+                self.end_logit[block].tolist(),
+            )
 
 
 def choose(
@@ -75,8 +69,8 @@ def choose(
 
     Args:
       questions: sequence of Q windows.Question.
-      start_logits: float32 [W, S], for the windows of all questions in order.
-      end_logits: float32 [W, S].
+      start_logits, end_logits: float32 [W, S], for the windows of all
+        questions in order.
       n_best_size: int, at least 1.
       max_answer_length: int, at least 1, pieces.
       version_2_with_negative: bool, whether "no answer" is a candidate too.
@@ -107,7 +101,10 @@ def choose(
         # A question without windows has no candidate at all.
         with_windows = np.flatnonzero(np.diff(bounds))
         question_of = np.concatenate([question_of, with_windows])
-        columns = _append_null(columns, np.array(null_logits)[with_windows])
+        no_piece = np.full(len(with_windows), NO_PIECE)
+        starts, ends = np.reshape(null_logits, [-1, 2])[with_windows].T
+        no_answer = no_piece, no_piece, starts, ends
+        columns = [np.concatenate(pair) for pair in zip(columns, no_answer)]
     scores = columns[2] + columns[3]
     order = np.lexsort((-scores, question_of))  # Stable.
     counts = np.bincount(question_of, minlength=len(questions))
@@ -136,32 +133,25 @@ def _require_finite(questions, bounds, start_logits, end_logits):
 def _pairs(windows, start_logits, end_logits, n_best_size, max_answer_length):
     """Pairs the best starts of each window with its best ends.
 
-    Args:
-      windows: list of W windows.Window.
-      start_logits: float32 [W, S].
-      end_logits: float32 [W, S].
-      n_best_size: int.
-      max_answer_length: int.
-
-    Returns:
-      five arrays [C]: int64 window, start piece and end piece, and float64
-      start logit and end logit.
+    Returns five arrays [C]: int64 window, start piece and end piece, and
+    float64 start logit and end logit.
     """
     starts = _best_positions(start_logits, n_best_size)  # [W, K]
     ends = _best_positions(end_logits, n_best_size)
     may_start, may_end = _allowed(windows, start_logits.shape)
     rows = np.arange(len(windows))[:, None]  # [W, 1]
-    # What is not allowed is moved where no end can be after its start.
-    far = start_logits.shape[1]
-    usable_starts = np.where(may_start[rows, starts], starts, far)
+    # A start that is not allowed is moved behind all ends, an end that is not
+    # allowed before all starts: such a pair ends before it starts.
+    behind = start_logits.shape[1]
+    usable_starts = np.where(may_start[rows, starts], starts, behind)
     usable_ends = np.where(may_end[rows, ends], ends, -1)
     more = usable_ends[:, None, :] - usable_starts[:, :, None]  # [W, K, K]
-    # Without a sign, a negative number is too large as well.
+    # One comparison drops pairs that are too long and pairs that end before
+    # they start: read as unsigned, a negative number is a very large one.
     fits = more.view(np.uint32) < max_answer_length
-    flat = np.flatnonzero(fits)  # [C]
-    num_best = starts.shape[1]
-    window, rank = np.divmod(flat, num_best * num_best)
-    start_rank, end_rank = np.divmod(rank, num_best)
+    window, start_rank, end_rank = np.unravel_index(
+        np.flatnonzero(fits), fits.shape
+    )  # [C] each
     start, end = starts[window, start_rank], ends[window, end_rank]
     shift = np.array([w.start - w.offset for w in windows], np.int64)[window]
     return (
@@ -176,21 +166,18 @@ def _pairs(windows, start_logits, end_logits, n_best_size, max_answer_length):
 def _best_positions(logits, n_best_size):
     """Ranks the positions of each window.
 
-    Args:
-      logits: float32 [W, S].
-      n_best_size: int.
-
-    Returns:
-      int32 [W, K], highest logit first, of equal ones the lower position.
+    Returns int32 [W, K], highest logit first, of equal ones the lower position.
 
     Source: `_get_best_indexes` in run_squad.py (2018).
     """
     length = logits.shape[1]
-    # Read as whole numbers, floats keep their order, except that negative ones
-    # are upside down. Adding 0 makes -0, which equals 0, the same number.
+    # Sorting whole numbers is faster. Bits of floats, read as whole numbers,
+    # are in the order of the floats, but negative ones in reverse. Adding 0
+    # turns -0 into 0, which must rank the same.
     bits = (logits + np.float32(0)).view(np.int32)
     ranks = np.where(bits < 0, bits ^ np.int32(0x7FFFFFFF), bits)
-    # With the position in it no two keys are equal, so any way to sort will do.
+    # The position is part of the key, so that no two keys are equal, and the
+    # order of equal logits does not depend on how NumPy sorts.
     keys = ranks.astype(np.int64) * length + np.arange(length)[::-1]
     rest = max(length - n_best_size, 0)
     if rest:
@@ -202,8 +189,8 @@ def _best_positions(logits, n_best_size):
 def _allowed(windows, shape):
     """Marks where answers may begin and where they may end: bool [W, S] both.
 
-    They begin and end in the context; and they begin only in the window that
-    has most context around the piece, so that none is found twice.
+    Both are in the context. An answer begins only in the window that has most
+    context around the piece, so that none is found twice.
     """
     may_start, may_end = np.zeros(shape, bool), np.zeros(shape, bool)
     for row, window in enumerate(windows):
@@ -214,11 +201,10 @@ def _allowed(windows, shape):
 
 
 def _null_logits(bounds, start_logits, end_logits):
-    """Finds each question's least score of no answer.
+    """Finds the window of each question where no answer scores least.
 
-    Returns:
-      list of Q pairs of float, start and end logit at [CLS] in the (first)
-      window with the least sum; 0 and 0 for a question without windows.
+    Returns a list of Q pairs of float, the start and the end logit at [CLS] in
+    the first such window; 0 and 0 for a question without windows.
     """
     starts = start_logits[:, 0].astype(np.float64)  # [W]
     ends = end_logits[:, 0].astype(np.float64)
@@ -231,18 +217,3 @@ def _null_logits(bounds, start_logits, end_logits):
         least = begin + np.argmin(scores[begin:end])
         pairs.append((float(starts[least]), float(ends[least])))
     return pairs
-
-
-def _append_null(columns, null_logits):
-    """Puts candidates for no answer after the others.
-
-    Args:
-      columns: four arrays [C], see Candidates.
-      null_logits: float64 [N, 2].
-
-    Returns:
-      list of four arrays [C + N].
-    """
-    no_piece = np.full(len(null_logits), NO_PIECE, np.int64)
-    added = (no_piece, no_piece, *null_logits.reshape(-1, 2).T)
-    return [np.concatenate(pair) for pair in zip(columns, added)]

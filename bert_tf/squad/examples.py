@@ -20,7 +20,7 @@ from bert_tf.storage import files, json_files
 
 _logger = logging.getLogger("absl")
 
-# Nothing else ends a word: a no-break space or U+3000 stands within one.
+# Words end at these only: a no-break space or U+3000 stands within a word.
 _WORD = re.compile("[^ \t\r\n\u202f]+")
 
 _LISTED = 5
@@ -50,9 +50,9 @@ class Context:
         return [start for start, _ in self._spans]
 
     def word_at(self, char):
-        """Returns the word (int) with a character, or else the one before it.
+        """Returns the word (int) with a character, or else the one before.
 
-        Before the first word it is -1.
+        It is -1 before the first word.
         """
         return bisect.bisect_right(self.word_starts, char) - 1
 
@@ -64,7 +64,7 @@ class SquadExample:
     `qas_id`, `question_text`: str. `context`: Context. `orig_answer_text`: str.
     `start_position`, `end_position`: int, the first and the last word of the
     answer; -1 where there is none. `is_impossible`: bool, whether the context
-    has no answer. The last four are None, or false, where nobody asks.
+    has no answer. The last four are left at their defaults for prediction.
 
     Source: `SquadExample` in run_squad.py (2018).
     """
@@ -86,9 +86,6 @@ class SquadExample:
 def read_dataset(input_file):
     """Reads a file in SQuAD's layout.
 
-    Args:
-      input_file: str.
-
     Returns:
       list of articles: what stands under "data", checked as far as every
       question goes; answers are not looked at.
@@ -97,20 +94,15 @@ def read_dataset(input_file):
       UserError: unreadable, not JSON, or not in this layout; names the place.
     """
     held = json_files.parse(input_file, files.read_text(input_file))
-    root = _Place(input_file, "")
-    articles = root.entry(held, "data", list)
+    articles = _entry(held, "data", list, input_file)
     num_questions = 0
-    for i, article in enumerate(articles):
-        place = root.under("data").at(i)
-        paragraphs = place.entry(article, "paragraphs", list)
-        for j, paragraph in enumerate(paragraphs):
-            inner = place.under("paragraphs").at(j)
-            inner.entry(paragraph, "context", str)
-            for k, qa in enumerate(inner.entry(paragraph, "qas", list)):
-                question = inner.under("qas").at(k)
-                question.entry(qa, "id", str)
-                question.entry(qa, "question", str)
-                num_questions += 1
+    for keys, paragraph in _paragraphs(articles, input_file):
+        place = input_file, keys
+        _entry(paragraph, "context", str, *place)
+        for i, qa in enumerate(_entry(paragraph, "qas", list, *place)):
+            for key in ("id", "question"):
+                _entry(qa, key, str, input_file, f"{keys}.qas[{i}]")
+            num_questions += 1
     if not num_questions:
         raise UserError(f"{input_file} holds no question.")
     return articles
@@ -136,8 +128,7 @@ def make_examples(
     Args:
       articles: list, from `read_dataset`.
       input_file: str, where they are from.
-      is_training: bool, whether answers are wanted: exactly one a question, as
-        training files have it.
+      is_training: bool, whether answers are wanted: exactly one a question.
       version_2_with_negative: bool, whether a question may have none.
 
     Returns:
@@ -152,7 +143,7 @@ def make_examples(
       an id, or took another place, where an answer lay outside of its context.
     """
     examples, skipped, ids = [], [], collections.Counter()
-    for keys, paragraph in _paragraphs(articles):
+    for keys, paragraph in _paragraphs(articles, input_file):
         context = Context(paragraph["context"])
         for number, qa in enumerate(paragraph["qas"]):
             ids[qa["id"]] += 1
@@ -160,80 +151,71 @@ def make_examples(
                 qas_id=qa["id"], question_text=qa["question"], context=context
             )
             if is_training:
-                place = _Place(input_file, f"{keys}.qas[{number}]")
-                example, reason = _with_answer(
-                    example, qa, place, version_2_with_negative
-                )
+                place = input_file, f"{keys}.qas[{number}]"
+                answer = _only_answer(qa, place, version_2_with_negative)
+                found, reason = _answer_words(answer, context, place)
                 if reason:
                     skipped.append(f"{example.qas_id}: {reason}")
                     continue
+                example = dataclasses.replace(example, **found)
             examples.append(example)
     _report(input_file, examples, skipped, ids)
     return examples
 
 
-def _paragraphs(articles):
+def _paragraphs(articles, input_file):
     """Yields where each paragraph stands (str), and the paragraph."""
     for i, article in enumerate(articles):
-        for j, paragraph in enumerate(article["paragraphs"]):
+        place = input_file, f"data[{i}]"
+        paragraphs = _entry(article, "paragraphs", list, *place)
+        for j, paragraph in enumerate(paragraphs):
             yield f"data[{i}].paragraphs[{j}]", paragraph
 
 
-def _with_answer(example, qa, place, version_2_with_negative):
-    """Returns the example with its answer; and why it is no use, or None."""
-    answer = _only_answer(qa, place, version_2_with_negative)
+def _answer_words(answer, context, place):
+    """Finds an answer (dict; None for none) among the words of its context.
+
+    Returns what SquadExample has of it (dict), and why the question is of no
+    use for training, or None.
+    """
     if answer is None:
-        return (
-            dataclasses.replace(
-                example,
-                orig_answer_text="",
-                start_position=-1,
-                end_position=-1,
-                is_impossible=True,
-            ),
-            None,
-        )
-    place = place.under("answers").at(0)
-    text = place.entry(answer, "text", str)
-    start_char = place.entry(answer, "answer_start", int)
-    context = example.context
+        nothing = {"orig_answer_text": "", "is_impossible": True}
+        return {**nothing, "start_position": -1, "end_position": -1}, None
+    input_file, keys = place
+    place = input_file, f"{keys}.answers[0]"
+    text = _entry(answer, "text", str, *place)
+    start_char = _entry(answer, "answer_start", int, *place)
     last_char = start_char + len(text) - 1
     if not text.strip():
-        return example, "its answer is empty"
+        return None, "its answer is empty"
     if start_char < 0 or last_char >= len(context.text):
-        return example, (
+        return None, (
             f"`answer_start` is {start_char} for an answer of {len(text)} "
             f"characters, but the context has {len(context.text)}"
         )
     start = context.word_at(start_char)
     end = context.word_at(last_char)
-    # Answers may begin or end within a word; words are what is learned.
-    found = " ".join(context.words[start : end + 1]) if start >= 0 else ""
-    if " ".join(text.split()) not in found:
-        return example, f"its answer {text!r} is not there, but {found!r}"
-    return (
-        dataclasses.replace(
-            example,
-            orig_answer_text=text,
-            start_position=start,
-            end_position=end,
-        ),
-        None,
-    )
+    # An answer may begin or end within a word; training is on whole words.
+    words = " ".join(context.words[start : end + 1]) if start >= 0 else ""
+    if " ".join(text.split()) not in words:
+        return None, f"its answer {text!r} is not there, but {words!r}"
+    found = {"start_position": start, "end_position": end}
+    return {**found, "orig_answer_text": text}, None
 
 
 def _only_answer(qa, place, version_2_with_negative):
     """Returns the one answer (dict) of a question to train on, or None."""
+    where = ": ".join(place)
     if version_2_with_negative:
         if "is_impossible" not in qa:
             raise UserError(
-                f"{place} (id {qa['id']}) has no `is_impossible`, which "
+                f"{where} (id {qa['id']}) has no `is_impossible`, which "
                 "--version_2_with_negative needs to train. A file of version "
                 "1.1 is trained on without that flag."
             )
-        if place.entry(qa, "is_impossible", bool):
+        if _entry(qa, "is_impossible", bool, *place):
             return None
-    answers = place.entry(qa, "answers", list)
+    answers = _entry(qa, "answers", list, *place)
     if len(answers) != 1:
         remedy = (
             "A file of version 2.0 needs --version_2_with_negative."
@@ -241,7 +223,7 @@ def _only_answer(qa, place, version_2_with_negative):
             else "Development files have several and are not for training."
         )
         raise UserError(
-            f"{place} (id {qa['id']}) has {len(answers)} answers; to train, "
+            f"{where} (id {qa['id']}) has {len(answers)} answers; to train, "
             f"each question has exactly 1. {remedy}"
         )
     return answers[0]
@@ -270,51 +252,38 @@ def _report(input_file, examples, skipped, ids):
         )
 
 
-@dataclasses.dataclass(frozen=True)
-class _Place:
-    """Where in a file something stands, as in `data[3].paragraphs[0]`."""
-
-    path: str
-    keys: str
-
-    def under(self, key):
-        return _Place(self.path, f"{self.keys}.{key}" if self.keys else key)
-
-    def at(self, index):
-        return _Place(self.path, f"{self.keys}[{index}]")
-
-    def entry(self, held, key, kind):
-        """Returns held[key], which must be of a type (kind)."""
-        if not isinstance(held, dict):
-            where = self.keys or "its outermost value"
-            raise UserError(
-                f"{self.path}: {where} must be an object with `{key}`, but is "
-                f"{_spell(held)}. Is this a file in SQuAD's layout?"
-            )
-        if key not in held:
-            found = ", ".join(list(held)[:_LISTED]) or "nothing"
-            raise UserError(
-                f"{self.path}: {self.under(key).keys} is missing; there is "
-                f"{found}. Is this a file in SQuAD's layout?"
-            )
-        value = held[key]
-        if type(value) is not kind:
-            raise UserError(
-                f"{self.path}: {self.under(key).keys} must be "
-                f"{_KINDS[kind]}, but is {_spell(value)}."
-            )
-        return value
-
-    def __str__(self):
-        return f"{self.path}: {self.keys}"
-
-
 _KINDS = {
     list: "a list",
     str: "a text",
     int: "a whole number",
     bool: "true or false",
 }
+
+
+def _entry(held, key, kind, input_file, keys=""):
+    """Returns held[key], of a type (kind).
+
+    `keys`: str, where in the file `held` is, as in `data[3].paragraphs[0]`.
+    """
+    if not isinstance(held, dict):
+        raise UserError(
+            f"{input_file}: {keys or 'its outermost value'} must be an object "
+            f"with `{key}`, but is {_spell(held)}. Is this a file in SQuAD's "
+            "layout?"
+        )
+    place = f"{input_file}: {keys}.{key}" if keys else f"{input_file}: {key}"
+    if key not in held:
+        found = ", ".join(list(held)[:_LISTED]) or "nothing"
+        raise UserError(
+            f"{place} is missing; there is {found}. Is this a file in SQuAD's "
+            "layout?"
+        )
+    value = held[key]
+    if type(value) is not kind:
+        raise UserError(
+            f"{place} must be {_KINDS[kind]}, but is {_spell(value)}."
+        )
+    return value
 
 
 def _spell(value):

@@ -1,8 +1,9 @@
 """A span of pieces to the words of the context, as they stand there.
 
 Pieces are lower-cased and have lost accents; an answer is to be cut from the
-context itself. `Alignment` does it the way of 2018 for any two texts;
-`ReadContext` gets the same, mostly by adding up lengths.
+context itself. `_Alignment` does so for any two texts the way 2018 did, with
+one text after the other; `ReadContext` gives the same spans of one context,
+and for most of them only looks up positions that were added up once.
 """
 
 import bisect
@@ -22,20 +23,17 @@ def get_final_text(pred_text, orig_text, do_lower_case):
     """Cuts from a text what a text of pieces stands for.
 
     Worked example: "steve smith" in "Steve Smith's" gives "Steve Smith". Where
-    a letter became two or none, as Hangul and vowel signs do, counting letters
-    leads nowhere, and the whole text is given.
+    a letter became two or none, as with Hangul and vowel signs, letters cannot
+    be counted off against each other, and the whole text is given.
 
     Args:
-      pred_text: str, pieces joined to words, these separated by one blank.
-      orig_text: str, words of the context with one blank between.
+      pred_text: str, pieces joined to words, with one blank between.
+      orig_text: str, words of the context, with one blank between.
       do_lower_case: bool.
-
-    Returns:
-      str, a part of `orig_text`; all of it where the two cannot be aligned.
 
     Source: `get_final_text` in run_squad.py (2018).
     """
-    alignment = Alignment(orig_text, BasicTokenizer(do_lower_case))
+    alignment = _Alignment(orig_text, BasicTokenizer(do_lower_case))
     start, end = alignment.span(pred_text)
     return orig_text[start:end]
 
@@ -49,16 +47,10 @@ def join_pieces(pieces):
     return " ".join(text.split())
 
 
-class Alignment:
-    """Which characters of a text its tokens come from."""
+class _Alignment:
+    """Tells which characters of a text its BasicTokenizer's tokens are from."""
 
     def __init__(self, orig_text, tokenizer):
-        """Stores its arguments.
-
-        Args:
-          orig_text: str.
-          tokenizer: tokenization.BasicTokenizer.
-        """
         self._orig_text = orig_text
         self._tokenizer = tokenizer
 
@@ -70,11 +62,9 @@ class Alignment:
     def _orig_chars(self):
         """Where the characters of the tokens' text stand in the original.
 
-        Blanks are not counted; then the n-th character of the one comes from
-        the n-th of the other, if they are equally many.
-
-        Returns:
-          list of int, None for a blank; or None if they are not equally many.
+        If both have equally many characters that are no blanks, the n-th of the
+        one comes from the n-th of the other: list of int, None for a blank.
+        Otherwise None.
         """
         orig_text, token_text = self._orig_text, self._token_text
         chars = [i for i, char in enumerate(orig_text) if char != " "]
@@ -84,14 +74,10 @@ class Alignment:
         return [None if char == " " else next(place) for char in token_text]
 
     def span(self, pred_text):
-        """Finds a text of pieces where it first occurs.
+        """Finds where a text of pieces, see `get_final_text`, first occurs.
 
-        Args:
-          pred_text: str, see `get_final_text`.
-
-        Returns:
-          pair of int: the span of the original text, its end excluded. All of
-          it if `pred_text` is empty, is not found or cannot be aligned.
+        Returns the span (pair of int, its end excluded) in the original text:
+        all of it if `pred_text` is empty, is not found or cannot be aligned.
         """
         whole = 0, len(self._orig_text)
         start = self._token_text.find(pred_text)
@@ -114,7 +100,7 @@ class ContextReader:
     def read(self, tokenized):
         """Returns the ReadContext of a windows.TokenizedContext."""
         words, pieces = tokenized.context.words, tokenized.pieces
-        # With a blank before each token, so before the first one as well.
+        # A token begins with a blank here, the first one too.
         parts = [
             piece[2:] if piece.startswith("##") else " " + piece
             for piece in pieces
@@ -132,7 +118,8 @@ class ContextReader:
             for index, part in enumerate(parts):
                 if "#" in part or part == " [UNK]":
                     is_uncertain[tokenized.piece_to_word[index]] = True
-        # From letters of the context to characters of its text.
+        # For each piece: from letters of tokens to characters of the text. Each
+        # word has its own, so uncertain words before it do no harm.
         shift = (word_starts - letters_before[:-1])[tokenized.piece_to_word]
         return ReadContext(
             tokenized=tokenized,
@@ -152,13 +139,13 @@ class ContextReader:
 class ReadContext:
     """Finds what spans of a context's pieces stand for.
 
-    Most words are spelled by their pieces, character for character. A span of
-    such words is found without looking: their tokens have as many letters as
-    they have, so that the n-th comes from the n-th. Only where it begins within
-    a word its text may occur earlier in that word, and the first occurrence
-    counts. Everything else goes through `Alignment`.
+    The pieces of most words spell them character for character. In a span of
+    such words the tokens have exactly the letters of the words, so the places
+    of its first and last letter can be looked up. One case needs a search: if
+    the span begins within a word, its text may occur earlier in that word, and
+    the first occurrence counts. Everything else goes through `_Alignment`.
 
-    Words that are not spelled are "uncertain": there is [UNK], or a letter
+    The other words are "uncertain": those with [UNK], those where a letter
     became two or none; and, since ## marks pieces, those with a # in them.
 
     `text`: str, the context's words with one blank between. The lists of int:
@@ -185,15 +172,10 @@ class ReadContext:
         return self.tokenized.piece_to_word.tolist()
 
     def span(self, first_piece, last_piece):
-        """Finds what a span of pieces stands for.
+        """Finds what the pieces from the first to the last (int) stand for.
 
-        Args:
-          first_piece: int, in the context.
-          last_piece: int, not before the first.
-
-        Returns:
-          pair of int: the span of `text`, its end excluded. Equal to what
-          `get_final_text` cuts from the words in which the pieces are.
+        Returns the span (pair of int, its end excluded) of `text`: what
+        `get_final_text` cuts from the words in which the pieces are.
         """
         first_word = self._piece_to_word[first_piece]
         last_word = self._piece_to_word[last_piece]
@@ -223,7 +205,7 @@ class ReadContext:
         alignment = self._alignments.get((first_word, last_word))
         if alignment is None:
             words = self.tokenized.context.words[first_word : last_word + 1]
-            alignment = Alignment(" ".join(words), self.tokenizer)
+            alignment = _Alignment(" ".join(words), self.tokenizer)
             self._alignments[first_word, last_word] = alignment
         pieces = self.tokenized.pieces[first_piece : last_piece + 1]
         start, end = alignment.span(join_pieces(pieces))

@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
-# The texts of so many candidates of a question are looked at together: mostly
-# enough, since few occur twice.
+# How many candidates of a question are looked at in a round. Mostly one round
+# is enough, since few texts occur twice.
 _BLOCK = 48
 
-# 2018's answer where no span can be one.
+# What 2018 answers where no span can be an answer.
 NO_CANDIDATE = "empty"
 
 
@@ -55,21 +55,13 @@ def _take(columns, at):
 def choose(
     windows, start_logits, end_logits, *, n_best_size, max_answer_length
 ):
-    """Chooses and sorts the candidates.
+    """Chooses and sorts the Candidates, as squad.candidates does.
 
-    Args:
-      windows: graph_windows.Windows.
-      start_logits: float32 [W, S].
-      end_logits: float32 [W, S].
-      n_best_size: int, at least 1.
-      max_answer_length: int, at least 1, pieces.
+    Equally good ones of a question stand in the order of the windows, then of
+    the starts' ranks, then of the ends'. `windows`: graph_windows.Windows.
+    `start_logits`, `end_logits`: float32 [W, S].
 
-    Returns:
-      Candidates. Equally good ones of a question stand in the order of the
-      windows, then of the starts' ranks, then of the ends'.
-
-    Source: `write_predictions` in run_squad.py (2018); see
-      squad.candidates.
+    Source: `write_predictions` in run_squad.py (2018).
     """
     num_best = tf.minimum(n_best_size, tf.shape(start_logits)[1])
     best_starts = tf.math.top_k(start_logits, num_best)  # [W, K]
@@ -88,17 +80,15 @@ def choose(
         questions=tf.gather(windows.questions, window),
         first_pieces=tf.gather_nd(starts, start_at) + shift,
         last_pieces=tf.gather_nd(ends, end_at) + shift,
-        start_logits=_pick(best_starts.values, start_at),
-        end_logits=_pick(best_ends.values, end_at),
+        # 2018 added and compared in float64.
+        start_logits=tf.cast(
+            tf.gather_nd(best_starts.values, start_at), tf.float64
+        ),
+        end_logits=tf.cast(tf.gather_nd(best_ends.values, end_at), tf.float64),
     )
     scores = candidates.start_logits + candidates.end_logits
     order = tf.argsort(scores, direction="DESCENDING", stable=True)
     return _by_question(_take(candidates, order))
-
-
-def _pick(logits, at):
-    # 2018 added and compared in float64.
-    return tf.cast(tf.gather_nd(logits, at), tf.float64)
 
 
 def _by_question(columns):
@@ -111,25 +101,19 @@ def _count(questions, num_questions):
 
 
 def _ranks(questions, num_questions):
-    """Returns int32 as `questions`, which do not fall: 0, 1, ... in each."""
+    """Returns int32 like `questions`, which is sorted: 0, 1, ... in each."""
     before = tf.cumsum(_count(questions, num_questions), exclusive=True)
     return tf.range(tf.size(questions)) - tf.gather(before, questions)
 
 
 def find_texts(candidates, spans, num_questions, n_best_size):
-    """Finds the best texts of each question.
+    """Finds the best Texts of each question, as squad.answers.n_best does.
 
-    Args:
-      candidates: Candidates.
-      spans: graph_spans.Spans.
-      num_questions: int32 [], B.
-      n_best_size: int, so many texts a question are wanted; more may be found.
+    They are found in rounds: each looks at the next candidates of the questions
+    that have fewer than `n_best_size` texts. So there may be more in the end.
+    `spans`: graph_spans.Spans. `num_questions`: int32 [], B.
 
-    Returns:
-      Texts.
-
-    Source: `write_predictions` in run_squad.py (2018); see `n_best` in
-      squad.answers.
+    Source: `write_predictions` in run_squad.py (2018).
     """
     ranks = _ranks(candidates.questions, num_questions)
 
@@ -168,7 +152,7 @@ def find_texts(candidates, spans, num_questions, n_best_size):
 
 
 def _first_of_each(found):
-    """Returns int32: where each text of a question stands first in Texts."""
+    """Returns int32: where each text of a question first stands in Texts."""
     numbers = tf.strings.as_string(found.questions)
     keys = tf.strings.join([numbers, found.texts], separator=" ")
     unique = tf.unique(keys)
@@ -178,16 +162,9 @@ def _first_of_each(found):
 
 
 def null_scores(windows, start_logits, end_logits, num_questions):
-    """Finds the least score of no answer.
+    """Returns each question's least score of no answer, at [CLS]: float64 [B].
 
-    Args:
-      windows: graph_windows.Windows.
-      start_logits: float32 [W, S].
-      end_logits: float32 [W, S].
-      num_questions: int32 [], B.
-
-    Returns:
-      float64 [B]; 0 for a question without a window.
+    It is 0 for a question without a window.
     """
     scores = tf.cast(start_logits[:, 0], tf.float64)
     scores += tf.cast(end_logits[:, 0], tf.float64)
@@ -198,47 +175,48 @@ def null_scores(windows, start_logits, end_logits, num_questions):
     return tf.where(counts > 0, least, 0.0)
 
 
-def best_answers(found, num_questions, n_best_size, **null):
+def best_answers(
+    found, num_questions, n_best_size, *, null_scores=None, threshold=0.0
+):
     """Picks the answers.
 
     Args:
-      found: Texts, at least `n_best_size` a question if there are so many.
+      found: Texts, at least `n_best_size` a question, or all there are.
       num_questions: int32 [], B.
       n_best_size: int, at least 1.
-      null: of SQuAD 2.0, where there may be no answer: `scores`, float64 [B],
-        see `null_scores`; `threshold`, float, there is no answer where its
-        score is higher by more.
+      null_scores: float64 [B], see `null_scores`, for SQuAD 2.0; None for 1.1,
+        where there always is an answer.
+      threshold: float; there is no answer where its score is higher by more.
 
     Returns:
       dict: `answer`, string [B]; `start_char`, `end_char`, int32 [B];
-      `probability`, `null_probability`, float32 [B]. They are those of
-      squad.answers.Answer, once decided. Without an answer the text is
-      empty, from 0 to 0, and its probability that of no answer. Of SQuAD 1.1
-      every `null_probability` is 0; with no text found, a question has
-      NO_CANDIDATE, from 0 to 0, with probability 1.
+      `probability`, `null_probability`, float32 [B], as in answers.json. No
+      answer is "", from 0 to 0, with its own probability. For SQuAD 1.1 every
+      `null_probability` is 0; a question without any text has NO_CANDIDATE,
+      from 0 to 0, with probability 1.
 
     Source: `write_predictions` in run_squad.py (2018).
     """
-    null_scores = null.get("scores")
-    no_answer = NO_CANDIDATE if null_scores is None else ""
-    kept = _take(
-        found, _among_the_best(found, num_questions, n_best_size, null_scores)
-    )
-    probabilities, null_probabilities = _softmax(
-        kept, num_questions, null_scores
-    )
+    counts = _count(found.questions, num_questions)
+    is_version_1 = null_scores is None
+    if is_version_1:
+        # No answer is then never among the best. It has all of the probability
+        # where there is no text.
+        never = tf.constant(-np.inf, tf.float64)
+        null_scores = tf.where(counts > 0, never, 0.0)
+    kept = _take(found, _among_the_best(found, n_best_size, null_scores))
+    probabilities, null_probabilities = _softmax(kept, null_scores)
     counts = _count(kept.questions, num_questions)
     first = tf.cumsum(counts, exclusive=True)
     best = Texts(*(tf.gather(_padded(column), first) for column in kept))
-    has_text = counts > 0
-    if null_scores is not None:
-        odds = null_scores - best.start_logits - best.end_logits
-        has_text &= odds <= null["threshold"]
+    odds = null_scores - best.start_logits - best.end_logits
+    has_text = (counts > 0) & (odds <= threshold)
     probability = tf.where(
         has_text, tf.gather(_padded(probabilities), first), null_probabilities
     )
-    if null_scores is None:
+    if is_version_1:
         null_probabilities = tf.zeros_like(null_probabilities)
+    no_answer = NO_CANDIDATE if is_version_1 else ""
     return {
         "answer": tf.where(has_text, best.texts, no_answer),
         "start_char": tf.where(has_text, best.start_chars, 0),
@@ -248,47 +226,35 @@ def best_answers(found, num_questions, n_best_size, **null):
     }
 
 
-def _among_the_best(found, num_questions, n_best_size, null_scores):
+def _among_the_best(found, n_best_size, null_scores):
     """Returns int64, which of Texts are among the n best of their question."""
+    num_questions = tf.size(null_scores)
     ranks = _ranks(found.questions, num_questions)
-    sizes = tf.fill([num_questions], n_best_size)
-    if null_scores is not None:
-        # No answer takes a place from those that come after it. After all of
-        # the n best, it is added to them.
-        scores = found.start_logits + found.end_logits
-        is_before = scores >= tf.gather(null_scores, found.questions)
-        is_before &= ranks < n_best_size
-        num_before = tf.math.unsorted_segment_sum(
-            tf.cast(is_before, tf.int32), found.questions, num_questions
-        )
-        sizes = tf.where(num_before < n_best_size, n_best_size - 1, sizes)
+    # If no answer is among the n best, it takes the place of the last of them;
+    # otherwise it is one more.
+    scores = found.start_logits + found.end_logits
+    is_before = scores >= tf.gather(null_scores, found.questions)
+    is_before &= ranks < n_best_size
+    num_before = tf.math.unsorted_segment_sum(
+        tf.cast(is_before, tf.int32), found.questions, num_questions
+    )
+    sizes = tf.where(num_before < n_best_size, n_best_size - 1, n_best_size)
     return tf.where(ranks < tf.gather(sizes, found.questions))[:, 0]
 
 
 def _padded(column):
-    """Adds a row, so that what has none of its own finds one."""
+    """Adds a row, for questions that have none of their own."""
     return tf.concat([column, tf.zeros([1], column.dtype)], axis=0)
 
 
-def _softmax(kept, num_questions, null_scores):
-    """Makes probabilities of each question's scores.
+def _softmax(kept, null_scores):
+    """Makes probabilities of each question's scores and that of no answer.
 
-    Args:
-      kept: Texts.
-      num_questions: int32 [], B.
-      null_scores: float64 [B], one more score of each; or None.
-
-    Returns:
-      pair of float64: [U]; and [B], without `null_scores` 1 for a question that
-      has no text, else 0.
+    Returns a pair of float64: [U], of Texts; and [B], of `null_scores`.
     """
-    questions = kept.questions
+    questions, num_questions = kept.questions, tf.size(null_scores)
     scores = kept.start_logits + kept.end_logits
     greatest = tf.math.unsorted_segment_max(scores, questions, num_questions)
-    if null_scores is None:
-        has_text = _count(questions, num_questions) > 0
-        lowest = tf.constant(-np.inf, tf.float64)
-        null_scores = tf.where(has_text, lowest, 0.0)
     greatest = tf.maximum(greatest, null_scores)
     powers = tf.exp(scores - tf.gather(greatest, questions))
     null_powers = tf.exp(null_scores - greatest)

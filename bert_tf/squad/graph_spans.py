@@ -1,10 +1,10 @@
 """Pieces back to the words of a context inside a graph, exactly as in 2018.
 
-2018 counts letters: of the words that an answer's pieces are in, and of what
-the tokenizer made of them. If there are as many, the n-th letter of the one is
-the n-th of the other, and the answer begins where the text of its pieces occurs
-first; else, or with an unknown word among them, the answer is the whole words.
-Words, for this, end at blank, tab, CR, LF and U+202F only.
+2018 counts letters: those of the words that an answer's pieces are in, and
+those of the tokens made of these words. If both have equally many, the n-th
+letter of the one is the n-th of the other, and the answer begins where the text
+of its pieces first occurs. Otherwise, or with an unknown word among them, the
+answer is the whole words. Here a word ends at blank, tab, CR, LF and U+202F.
 
 B contexts; all of them stand one after the other, in
 K characters of words · V words · T letters, what tokenizing leaves · P pieces
@@ -50,7 +50,7 @@ class _Words(NamedTuple):
 
 
 def _read_words(decoded):
-    """Splits contexts (int32 [B, (characters)]) as 2018; returns _Words."""
+    """Splits contexts (int32 [B, (characters)]) as 2018 did; returns _Words."""
     code_points = decoded.values
     is_space = tf.reduce_any(
         code_points[:, tf.newaxis] == tf.constant(_SPACES), axis=1
@@ -60,7 +60,7 @@ def _read_words(decoded):
     is_new_text = tf.concat([[True], texts[1:] != texts[:-1]], axis=0)[:size]
     after_space = tf.concat([[True], is_space], axis=0)[:size]
     is_start = ~is_space & (after_space | is_new_text)
-    # Of white space, what a word follows in the same context.
+    # Of the white space before a word only the last character is written.
     precedes = tf.concat([(is_start & ~is_new_text)[1:], [False]], axis=0)
     is_written = ~is_space | precedes[:size]
     solid = tf.where(~is_space)[:, 0]  # [K]
@@ -87,18 +87,13 @@ def _numbers(marks):
 class Spans:
     """Finds what spans of the pieces of some contexts stand for.
 
-    Source: `get_final_text` in run_squad.py (2018); what stands in
-      squad.final_text, for any context.
+    Source: `get_final_text` in run_squad.py (2018), as in squad.final_text.
     """
 
     def __init__(self, contexts, pieces, letters, unknown_id):
-        """Reads the contexts.
+        """Reads contexts, string [B], with their TextPieces and TextLetters.
 
-        Args:
-          contexts: string [B], UTF-8.
-          pieces: graph_tokenizer.TextPieces of them.
-          letters: graph_tokenizer.TextLetters of them.
-          unknown_id: int, the id of [UNK].
+        `unknown_id`: int, the id of [UNK].
         """
         decoded = tf.strings.unicode_decode(contexts, "UTF-8", errors="ignore")
         self._words = words = _read_words(decoded)
@@ -125,14 +120,10 @@ class Spans:
         self._unknown_before = tf.concat([[0], tf.cumsum(is_unknown)], axis=0)
 
     def find(self, first_pieces, last_pieces):
-        """Finds spans.
+        """Returns the Places of N spans, each within one context.
 
-        Args:
-          first_pieces: int32 [N], among the pieces of all contexts.
-          last_pieces: int32 [N], not before the first, in the same context.
-
-        Returns:
-          Places.
+        They go from `first_pieces` to `last_pieces`, int32 [N], counted in the
+        pieces of all contexts.
         """
         first_word = tf.gather(self._word_of_piece, first_pieces)
         after_word = tf.gather(self._word_of_piece, last_pieces) + 1
@@ -161,10 +152,7 @@ class Spans:
         )
 
     def texts(self, places):
-        """Returns the texts of spans (Places), string [N].
-
-        White space between words is one blank.
-        """
+        """Returns the texts of Places, string [N]; white space is one blank."""
         first = tf.gather(self._words.places, places.first)
         last = tf.gather(self._words.places, places.last)
         taken = tf.ragged.range(first, last + 1)
@@ -174,22 +162,18 @@ class Spans:
         )
 
     def _first_occurrences(self, begins, starts, lengths):
-        """Finds where texts of letters occur first.
+        """Finds where texts of letters first occur: int32 [N].
 
-        Args:
-          begins: int32 [N], the letter from which on to look.
-          starts: int32 [N], the first letter of the text, not before.
-          lengths: int32 [N], its letters, at least 1.
-
-        Returns:
-          int32 [N], from `begins` to `starts`.
+        Texts go from `starts` and have `lengths` letters, at least 1. They are
+        sought from `begins` on, which are not after `starts`. All: int32 [N].
         """
         code_points, is_first = self._code_points, self._is_first
         tried = tf.ragged.range(begins, starts)
 
-        # Every place that is left is read on by one letter at a time: few are
-        # left after the first, none after some. A text may begin within a word,
-        # but after that its words have to begin where the others do.
+        # All places are compared with their text at once, one letter a step,
+        # and those that differ are dropped: few are left after the first
+        # letter. The text may begin within a word; its further words must begin
+        # where words begin at the place, too.
         def read(distance, found, texts, places):
             own = tf.gather(starts, texts) + distance
             other = places + distance

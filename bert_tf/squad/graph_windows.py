@@ -43,23 +43,19 @@ class Plan(NamedTuple):
 
 
 def plan(num_pieces, window_lengths, doc_stride):
-    """Cuts contexts.
+    """Returns the Plan that cuts contexts, as squad.windows.plan_windows does.
 
     Args:
       num_pieces: int32 [B], of each context; one without pieces has no window.
       window_lengths: int32 [B], at least 1, the pieces that there is room for.
       doc_stride: int, at least 1.
-
-    Returns:
-      Plan.
-
-    Source: `plan_windows` in squad.windows.
     """
     steps = tf.minimum(window_lengths, doc_stride)
     beyond = tf.maximum(num_pieces - window_lengths, 0)
     counts = tf.minimum(num_pieces, 1) + (beyond + steps - 1) // steps
     questions = tf.repeat(tf.range(tf.size(counts)), counts)  # [W]
-    starts = _places(counts) * tf.gather(steps, questions)
+    numbers = tf.ragged.range(counts).values  # 0, 1, ... of each context
+    starts = numbers * tf.gather(steps, questions)
     lengths = tf.minimum(
         tf.gather(num_pieces, questions) - starts,
         tf.gather(window_lengths, questions),
@@ -67,35 +63,33 @@ def plan(num_pieces, window_lengths, doc_stride):
     return Plan(questions, starts, lengths)
 
 
-def _places(counts):
-    """Returns int32 [sum(counts)]: 0, 1, ... anew for each of `counts`."""
-    return tf.ragged.range(counts).values
-
-
-def cut(question_ids, context_ids, *, special_ids, max_seq_length, **lengths):
-    """Makes windows of contexts.
+def cut(
+    question_ids,
+    context_ids,
+    *,
+    special_ids,
+    max_seq_length,
+    max_query_length,
+    doc_stride,
+):
+    """Makes the Windows of contexts.
 
     Args:
-      question_ids: int32 [B, (pieces)].
-      context_ids: int32 [B, (pieces)].
+      question_ids, context_ids: int32 [B, (pieces)].
       special_ids: pair of int, the ids of [CLS] and [SEP].
       max_seq_length: int, S, more than `max_query_length` and 3.
-      lengths: int: `max_query_length`, the rest of a question is cut off;
-        `doc_stride`, at least 1.
-
-    Returns:
-      Windows.
+      max_query_length: int; the rest of a question is cut off.
+      doc_stride: int, at least 1.
 
     Source: `convert_examples_to_features` in run_squad.py (2018).
     """
     kept = tf.minimum(
-        tf.cast(question_ids.row_lengths(), tf.int32),
-        lengths["max_query_length"],
+        tf.cast(question_ids.row_lengths(), tf.int32), max_query_length
     )
     planned = plan(
         tf.cast(context_ids.row_lengths(), tf.int32),
         max_seq_length - kept - 3,  # [CLS] and two [SEP]
-        lengths["doc_stride"],
+        doc_stride,
     )
     first_pieces = planned.starts + _starts(context_ids, planned.questions)
     offsets = tf.gather(kept, planned.questions) + 2
@@ -131,13 +125,13 @@ def cut(question_ids, context_ids, *, special_ids, max_seq_length, **lengths):
 
 
 def _starts(rows, questions):
-    """Returns int32 [W], where a window's question's row begins in a ragged."""
+    """Returns int32 [W]: where the row of each window's question begins."""
     return tf.gather(tf.cast(rows.row_starts(), tf.int32), questions)
 
 
 def _look_up(rows, places, is_there):
-    """Returns int32 [W, S], values of a ragged; any where `is_there` is not."""
-    # One more than there are, so that there is always one to look up.
+    """Returns int32 [W, S], values of a ragged where `is_there`, else any."""
+    # Ragged rows may be empty: with this 0 there is always a value to look up.
     values = tf.concat([rows.values, [0]], axis=0)
     return tf.gather(values, tf.where(is_there, places, 0))
 
@@ -145,24 +139,18 @@ def _look_up(rows, places, is_there):
 def _is_max_context(planned, places, is_inside, first_pieces, num_pieces):
     """Marks where no other window has more context around a piece.
 
-    Args:
-      planned: Plan.
-      places: int32 [W, S], which of its window's pieces stands there.
-      is_inside: bool [W, S], whether there is one.
-      first_pieces: int32 [W], see Windows.
-      num_pieces: int32 [], of all contexts.
-
-    Returns:
-      bool [W, S]; of equally good windows the first counts.
+    `places`: int32 [W, S], which of its window's pieces stands there, where
+    `is_inside`, bool [W, S]. `num_pieces`: int32 [], of all contexts. Returns
+    bool [W, S]; of equally good windows the first counts.
 
     Source: `_check_is_max_context` in run_squad.py (2018).
     """
     lengths = planned.lengths[:, tf.newaxis]
     around = tf.minimum(places, lengths - 1 - places)
     scores = tf.cast(around, tf.float64)
-    # In float64, as in 2018: two windows' scores may well be equal.
+    # In float64, as in 2018: scores that differ could be equal in float32.
     scores += tf.constant(0.01, tf.float64) * tf.cast(lengths, tf.float64)
-    # What has no piece counts nowhere.
+    # Positions without a piece get segment -1, which TensorFlow ignores.
     pieces = tf.where(is_inside, places + first_pieces[:, tf.newaxis], -1)
     best = tf.math.unsorted_segment_max(scores, pieces, num_pieces)
     some_piece = tf.maximum(pieces, 0)

@@ -7,16 +7,11 @@ from bert_tf.storage import files
 
 
 def spell(entries, probabilities):
-    """Spells a question's n best as json.dumps(..., indent=4) does.
+    """Spells a question's n best, see answers.n_best, as json.dumps(indent=4).
 
-    Args:
-      entries: list of (text, start_logit, end_logit, ...), see answers.n_best.
-      probabilities: list of float, theirs.
-
-    Returns:
-      str, ASCII: the value in the outermost object of the file.
+    Returns the value (str, ASCII) in the outermost object of the file.
     """
-    # json itself takes several times as long where it has to indent.
+    # With `indent`, json itself takes several times as long.
     spelled = _SpelledNumbers()
     blocks = [
         f'            "text": {encode_basestring_ascii(text)},\n'
@@ -36,7 +31,7 @@ class _SpelledNumbers(dict):
 
     def __missing__(self, number):
         text = repr(number)
-        # 0 and -0 would be one key.
+        # Not 0: 0 and -0 are equal, and so would be one key.
         if number:
             self[number] = text
         return text
@@ -45,8 +40,8 @@ class _SpelledNumbers(dict):
 class NBestFile:
     """A file of one JSON object that is written piecemeal.
 
-    It stands under its name once the `with` block ends, unless by an error. An
-    entry whose id is already there is put in its place then.
+    It appears under its name when the `with` block ends without an error. If an
+    id comes again, the last entry is then put in the place of the first.
     """
 
     def __init__(self, path):
@@ -65,7 +60,7 @@ class NBestFile:
                 self._stream = stack.enter_context(
                     files.open_binary(beside, "wb")
                 )
-            # From here on it is __exit__ that ends them.
+            # No error so far: now __exit__ has to clean up.
             self._cleanup = stack.pop_all()
         self._append("{")
         return self
@@ -85,14 +80,7 @@ class NBestFile:
         self._num_bytes += len(text)
 
     def write(self, blocks):
-        """Writes entries.
-
-        Args:
-          blocks: iterable of (id, value), str both, the value in JSON.
-
-        Raises:
-          UserError: it cannot be written.
-        """
+        """Writes entries: pairs of an id and its value in JSON, str both."""
         texts, num_bytes = [], self._num_bytes
         for key, value in blocks:
             if key in self._spans:

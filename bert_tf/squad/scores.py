@@ -19,89 +19,57 @@ AUTO = "auto"
 
 _LISTED = 5
 
-_OFFICIAL_NAMES = {
-    "final_exact": "best_exact",
-    "final_exact_thresh": "best_exact_thresh",
-    "final_f1": "best_f1",
-    "final_f1_thresh": "best_f1_thresh",
-}
 
-
-def score(
-    dataset,
-    predictions,
-    *,
-    version_2_with_negative,
-    null_odds=None,
-    best_texts=None,
-):
-    """Compares predictions with answers.
+def score(dataset, predictions, *, version_2_with_negative):
+    """Compares predictions with the answers of a dataset.
 
     Args:
       dataset: list of articles, see examples.read_dataset; with answers.
       predictions: dict, id -> str, empty for no answer.
       version_2_with_negative: bool, whether a question may have no answer.
-      null_odds: dict, id -> float: for version 2, the score of no answer less
-        that of the best text. With them the best thresholds are found.
-      best_texts: dict, id -> str: the predictions before a threshold was
-        applied; None for `predictions`.
 
     Returns:
-      dict, str -> number, all in percent but `total` and thresholds:
-        `exact_match` and `f1`, of version 1.1; a question without a prediction
-          counts as wrong;
-        `exact`, `f1`, `total`, with HasAns_ and NoAns_ before them as well, of
-          version 2, for questions with a prediction; and, with `null_odds`,
-          `best_exact`, `best_f1`, their thresholds, and `pr_*_ap`.
+      dict, str -> number in percent. Version 1.1: `exact_match`, `f1`; a
+      question without a prediction counts as wrong. Version 2, for questions
+      with a prediction: `exact`, `f1`, `total` (a count), and the same with
+      HasAns_ and NoAns_ before them.
 
     Raises:
       UserError: no question has a prediction.
     """
     predictions = _for_questions(dataset, predictions)
-    if not version_2_with_negative:
-        from official.nlp.tools import squad_evaluate_v1_1
-
-        with _silence():
-            found = squad_evaluate_v1_1.evaluate(dataset, predictions)
+    if version_2_with_negative:
         return {
-            "exact_match": 100.0 * found["exact_match"],
-            "f1": 100.0 * found["final_f1"],
+            key: value
+            for key, value in _evaluate_v2(dataset, predictions, None).items()
+            if not key.startswith(("final_", "pr_"))
         }
-    results = _evaluate_v2(dataset, predictions, None)
-    results = {
-        key: value
-        for key, value in results.items()
-        if not key.startswith(("final_", "pr_"))
+    from official.nlp.tools import squad_evaluate_v1_1
+
+    with _silence():
+        found = squad_evaluate_v1_1.evaluate(dataset, predictions)
+    return {
+        "exact_match": 100.0 * found["exact_match"],
+        "f1": 100.0 * found["final_f1"],
     }
-    if null_odds is not None:
-        texts = predictions if best_texts is None else best_texts
-        results.update(_score_thresholds(dataset, texts, null_odds))
-    return results
 
 
 def score_files(
     dataset, predictions_file, *, version_2_with_negative, null_odds_file=None
 ):
-    """Does so for files of predictions; see `score`, `read_predictions`.
-
-    Args:
-      dataset: list of articles.
-      predictions_file: str.
-      version_2_with_negative: bool.
-      null_odds_file: str or None.
-
-    Returns:
-      dict, as from `score`.
+    """Does so for files; with null odds see `score_thresholds` too.
 
     Raises:
-      UserError: a file cannot be read, or see `score`.
+      UserError: a file cannot be read or is something else, or they do not fit.
     """
-    return score(
-        dataset,
-        read_predictions(predictions_file),
-        version_2_with_negative=version_2_with_negative,
-        null_odds=read_null_odds(null_odds_file) if null_odds_file else None,
+    predictions = read_predictions(predictions_file)
+    null_odds = read_null_odds(null_odds_file) if null_odds_file else None
+    results = score(
+        dataset, predictions, version_2_with_negative=version_2_with_negative
     )
+    if null_odds is not None:
+        results |= score_thresholds(dataset, predictions, null_odds)
+    return results
 
 
 def _evaluate_v2(dataset, predictions, null_odds):
@@ -111,9 +79,25 @@ def _evaluate_v2(dataset, predictions, null_odds):
         return squad_evaluate_v2_0.evaluate(dataset, predictions, null_odds)
 
 
-def _score_thresholds(dataset, texts, null_odds):
+def score_thresholds(dataset, best_texts, null_odds):
+    """Finds the thresholds of no answer (version 2) with the best scores.
+
+    A run of its own: the evaluator takes the texts as they are before a
+    threshold is applied, and always scores them at a threshold of 1.
+
+    Args:
+      dataset: list of articles.
+      best_texts: dict, id -> str, what is predicted if there is an answer.
+      null_odds: dict, id -> float, how much better no answer scores.
+
+    Returns:
+      dict: `best_exact`, `best_f1` and `pr_*_ap` in percent, and thresholds.
+
+    Raises:
+      UserError: a prediction has no null odds.
+    """
     asked = {qa["id"] for qa in _questions(dataset)}
-    texts = {key: text for key, text in texts.items() if key in asked}
+    texts = {key: text for key, text in best_texts.items() if key in asked}
     without = [key for key in texts if key not in null_odds]
     if without:
         raise UserError(
@@ -123,39 +107,28 @@ def _score_thresholds(dataset, texts, null_odds):
     odds = {key: null_odds[key] for key in texts}
     found = _evaluate_v2(dataset, texts, odds)
     return {
-        _OFFICIAL_NAMES.get(key, key): value
+        # The names of the original evaluator, see the top.
+        key.replace("final_", "best_"): value
         for key, value in found.items()
         if key.startswith(("final_", "pr_"))
     }
 
 
-def find_best_threshold(dataset, best_texts, null_odds):
-    """Finds the --null_score_diff_threshold with the best F1.
+def find_best_threshold(dataset, thresholds, null_odds):
+    """Picks the --null_score_diff_threshold (float) with the best F1.
 
-    Args:
-      dataset, best_texts, null_odds: see `score`.
-
-    Returns:
-      float; below all null odds if no answer at all is best, for which the
-      evaluator has no threshold.
+    It is below all null odds if no answer at all is best, for which the
+    evaluator has no threshold. `thresholds`: from `score_thresholds`.
     """
-    found = _score_thresholds(dataset, best_texts, null_odds)
-    asked = [qa for qa in _questions(dataset) if qa["id"] in best_texts]
+    asked = [qa for qa in _questions(dataset) if qa["id"] in null_odds]
     num_impossible = sum(not qa["answers"] for qa in asked)
-    if found["best_f1"] <= 100.0 * num_impossible / len(asked):
+    if thresholds["best_f1"] <= 100.0 * num_impossible / len(asked):
         return min(null_odds.values()) - 1.0
-    return found["best_f1_thresh"]
+    return thresholds["best_f1_thresh"]
 
 
 def parse_threshold(text, version_2_with_negative):
-    """Reads --null_score_diff_threshold.
-
-    Args:
-      text: str.
-      version_2_with_negative: bool.
-
-    Returns:
-      float, or AUTO.
+    """Reads --null_score_diff_threshold (str): returns a float, or AUTO.
 
     Raises:
       UserError: it is neither, or AUTO where there always is an answer.
@@ -180,15 +153,7 @@ def parse_threshold(text, version_2_with_negative):
 
 
 def reason_not_to_score(dataset, version_2_with_negative):
-    """Tells why predictions cannot be compared with a file's answers.
-
-    Args:
-      dataset: list of articles.
-      version_2_with_negative: bool, whether a question may have no answer.
-
-    Returns:
-      str, or None if they can.
-    """
+    """Tells (str) why predictions cannot be scored by a dataset, or None."""
     questions = list(_questions(dataset))
     without = [qa["id"] for qa in questions if "answers" not in qa]
     if without:
@@ -218,32 +183,12 @@ def _are_answers(answers):
 
 
 def read_predictions(path):
-    """Reads a predictions.json.
-
-    Args:
-      path: str.
-
-    Returns:
-      dict, id -> str.
-
-    Raises:
-      UserError: it is something else.
-    """
+    """Reads a predictions.json: dict, id -> str. Refuses all else."""
     return _read_entries(path, str, "a text")
 
 
 def read_null_odds(path):
-    """Reads a null_odds.json.
-
-    Args:
-      path: str.
-
-    Returns:
-      dict, id -> float.
-
-    Raises:
-      UserError: it is something else, or one is not finite.
-    """
+    """Reads a null_odds.json: dict, id -> finite number. Refuses all else."""
     odds = _read_entries(path, (int, float), "a number")
     for key, value in odds.items():
         if not math.isfinite(value):

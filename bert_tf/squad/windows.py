@@ -17,7 +17,7 @@ from bert_tf.squad.examples import Context
 # [CLS] and two [SEP].
 NUM_SPECIAL = 3
 
-# So many ways of cutting, and so many words, are remembered.
+# Sizes of the caches of `plan_windows` and of each tokenizer's words.
 _PLANS_REMEMBERED = 1024
 _WORDS_REMEMBERED = 1 << 16
 
@@ -79,12 +79,13 @@ class ContextTokenizer:
 
     def __init__(self, tokenizer):
         """Stores `tokenizer` (tokenization.FullTokenizer)."""
-        self._tokenizer = tokenizer
-        self._pieces_of = functools.lru_cache(_WORDS_REMEMBERED)(self._split)
 
-    def _split(self, word):
-        pieces = tuple(self._tokenizer.tokenize(word))
-        return pieces, tuple(self._tokenizer.convert_tokens_to_ids(pieces))
+        @functools.lru_cache(_WORDS_REMEMBERED)
+        def pieces_of(word):
+            pieces = tuple(tokenizer.tokenize(word))
+            return pieces, tuple(tokenizer.convert_tokens_to_ids(pieces))
+
+        self._pieces_of = pieces_of
 
     def tokenize(self, context):
         """Returns the TokenizedContext of a Context."""
@@ -99,15 +100,7 @@ class ContextTokenizer:
 
 
 def require_room(max_seq_length, max_query_length, doc_stride):
-    """Checks that every window has room, and that windows move on.
-
-    Args:
-      max_seq_length: int, S.
-      max_query_length: int.
-      doc_stride: int.
-
-    Raises:
-      UserError: one is too small.
+    """Refuses sizes (int) that leave no room for the context or do not move on.
 
     Source: `validate_flags_or_throw` in run_squad.py (2018), which did not look
       at the stride; where this was not called, it looped for ever.
@@ -129,7 +122,7 @@ def require_room(max_seq_length, max_query_length, doc_stride):
 
 @functools.lru_cache(_PLANS_REMEMBERED)
 def plan_windows(num_pieces, window_length, doc_stride):
-    """Cuts a context.
+    """Cuts a context into windows.
 
     Worked example, 10 pieces, windows of 6, stride 3: they begin at 0, 3 and 6
     (the last has 4 pieces).
@@ -137,7 +130,7 @@ def plan_windows(num_pieces, window_length, doc_stride):
     Args:
       num_pieces: int, of the context.
       window_length: int, at least 1, the pieces that a window has room for.
-      doc_stride: int, at least 1; a longer one than the window is cut to it, so
+      doc_stride: int, at least 1; one longer than the window is cut to it, so
         that every piece is in a window.
 
     Returns:
@@ -162,15 +155,8 @@ def plan_windows(num_pieces, window_length, doc_stride):
 def _best_windows(num_pieces, spans):
     """Tells in which window each piece has most context on both sides.
 
-    Of equally good ones the first counts, and a longer window is a little
-    better.
-
-    Args:
-      num_pieces: int.
-      spans: list of (start, length).
-
-    Returns:
-      int np.ndarray [num_pieces].
+    Of equally good windows the first counts; a longer one is a little better.
+    `spans`: list of (start, length). Returns int np.ndarray [num_pieces].
 
     Source: `_check_is_max_context` in run_squad.py (2018).
     """
@@ -194,12 +180,8 @@ def improve_answer_span(pieces, first_piece, last_piece, answer_pieces):
 
     Args:
       pieces: list of str, of the context.
-      first_piece: int.
-      last_piece: int.
+      first_piece, last_piece: int, of the answer's words.
       answer_pieces: list of str, of the answer's text.
-
-    Returns:
-      pair of int, the new first and last piece.
 
     Source: `_improve_answer_span` in run_squad.py (2018), which tried every
       span; only those as long as the answer can match.
@@ -213,17 +195,10 @@ def improve_answer_span(pieces, first_piece, last_piece, answer_pieces):
 
 
 def answer_positions(window, is_impossible, first_piece, last_piece):
-    """Places an answer in a window.
+    """Returns an answer's first and last position (int) in the sequence.
 
-    Args:
-      window: Window.
-      is_impossible: bool, whether there is no answer.
-      first_piece: int, the answer's first piece in the context.
-      last_piece: int, its last one.
-
-    Returns:
-      pair of int, the positions in the sequence; 0 and 0, those of [CLS],
-      where the answer is not wholly in the window.
+    Both are 0, that of [CLS], where there is no answer or it is not wholly in
+    the Window. Pieces are counted in the context.
 
     Source: `convert_examples_to_features` in run_squad.py (2018).
     """

@@ -18,11 +18,11 @@ from bert_tf.errors import UserError
 from bert_tf.model import models
 from bert_tf.serving import export, verify_export
 from bert_tf.serving.classifier import Classifier
-from bert_tf.serving.exportable import Exportable
+from bert_tf.serving.servable import Servable
 from bert_tf.tasks.labels import Labels
 from bert_tf.tasks.records.converter import Conversion
 from bert_tf.training import distribution
-from bert_tf.training.classification import Job
+from bert_tf.training.classification import ClassifierJob
 from bert_tf.weights.loading import load_checkpoint, variable_names
 
 YES_NO = Labels("classification", ("0", "1"))
@@ -164,7 +164,7 @@ def test_saved_model_cli_runs_from_text(exported):
     assert "Result for output key probabilities:" in done.stdout
 
 
-class _Adder(Exportable):
+class _Adder(Servable):
     """What `export` needs of a model that is served, and no more."""
 
     def __init__(self):
@@ -217,6 +217,17 @@ def test_export_leaves_nothing_that_does_not_agree(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == []
 
 
+def test_the_new_process_finds_the_library_from_anywhere(tmp_path, monkeypatch):
+    def run(words, *, env, **_):
+        root = env["PYTHONPATH"].split(os.pathsep)[0]
+        assert os.path.isfile(f"{root}/{words[2].replace('.', '/')}.py")
+        return subprocess.CompletedProcess(words, 0, "", "")
+
+    monkeypatch.setattr(subprocess, "run", run)
+    export.export(_Adder(), str(tmp_path))
+    assert os.listdir(tmp_path) == ["1"]
+
+
 @pytest.mark.parametrize(
     ("expected", "wrong"),
     [([[1.0, 2.0]], 0), ([[1.0, 2.001]], 1), ([[1.0]], 1)],
@@ -243,7 +254,7 @@ def test_trained_model_has_the_weights_of_all_devices(tasks, tmp_path):
     config = BertConfig.from_json_file(str(tasks / "bert_config.json"))
     conversion = Conversion(YES_NO, 40, str(tasks / "vocab.txt"), True)
     strategy = distribution.build_strategy()
-    job = Job(
+    job = ClassifierJob(
         config=config,
         labels=YES_NO,
         record_features=conversion.features(),

@@ -17,9 +17,9 @@ from bert_tf.errors import UserError
 from bert_tf.features import INPUT_KEYS
 from bert_tf.model.encoder import BertEncoder
 from bert_tf.serving import export
-from bert_tf.serving.exportable import SAMPLE_TEXTS
 from bert_tf.serving.hub_encoder import HUB_INPUTS, HubEncoder
 from bert_tf.serving.hub_preprocessor import HubPreprocessor
+from bert_tf.serving.servable import SAMPLE_TEXTS
 from bert_tf.text import packing
 
 TEXTS_A = ["The cats, unaffable!", "", *SAMPLE_TEXTS]

@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from bert_tf.errors import UserError
 from bert_tf.model import models
-from bert_tf.serving.masked_lm import MaskedLanguageModel
+from bert_tf.serving.masked_lm import ServedMaskedLM
 
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "red", "fox", "##es"]
 
@@ -17,7 +17,7 @@ def make(tiny_config, tmp_path):
         path = tmp_path / "vocab.txt"
         path.write_text("\n".join(pieces) + "\n")
         model = models.pretraining_model(tiny_config)
-        served = MaskedLanguageModel(
+        served = ServedMaskedLM(
             model,
             tiny_config,
             top_k=3,
@@ -89,7 +89,7 @@ def test_masked_language_model_gives_no_more_pieces_than_there_are(
 ):
     _, model = make(PIECES)
     with pytest.raises(UserError, match="--top_k=62 is more than the 61"):
-        MaskedLanguageModel(
+        ServedMaskedLM(
             model,
             tiny_config,
             top_k=62,

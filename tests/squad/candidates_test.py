@@ -127,6 +127,7 @@ def test_choose_without_windows():
         [_question("q")], empty, empty, version_2_with_negative=True
     )
     assert found.bounds == [0, 0]
+    assert _choose([], empty, empty, version_2_with_negative=True).bounds == [0]
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])

@@ -76,7 +76,7 @@ class _Both:
         null = {}
         if threshold is not None:
             scores = graph_answers.null_scores(self.windows, *logits, size)
-            null = {"scores": scores, "threshold": threshold}
+            null = {"null_scores": scores, "threshold": threshold}
         columns = graph_answers.best_answers(found, size, n_best_size, **null)
         rows = zip(*(column.numpy().tolist() for column in columns.values()))
         return [dict(zip(columns, row)) for row in rows]

@@ -59,31 +59,26 @@ def test_the_best_threshold_and_what_it_gives():
     texts = {"a": "cat", "b": "dog", "c": "mat", "d": "mat"}
     odds = {"a": -3.0, "b": -1.0, "c": 2.0, "d": 4.0}
     results = scores.score(
-        IMPOSSIBLE,
-        {**texts, "d": ""},
-        version_2_with_negative=True,
-        null_odds=odds,
-        best_texts=texts,
+        IMPOSSIBLE, {**texts, "d": ""}, version_2_with_negative=True
     )
     assert results["exact"] == 75.0
-    assert results["best_f1"] == results["best_exact"] == 100.0
-    assert results["best_f1_thresh"] == -1.0
-    assert scores.find_best_threshold(IMPOSSIBLE, texts, odds) == -1.0
+    found = scores.score_thresholds(IMPOSSIBLE, texts, odds)
+    assert found["best_f1"] == found["best_exact"] == 100.0
+    assert found["best_f1_thresh"] == -1.0
+    assert scores.find_best_threshold(IMPOSSIBLE, found, odds) == -1.0
 
 
 def test_where_no_answer_is_best_the_threshold_is_below_all_odds():
     texts = dict.fromkeys("abcd", "wrong")
     odds = {"a": -7.0, "b": -1.0, "c": 2.0, "d": 4.0}
-    assert scores.find_best_threshold(IMPOSSIBLE, texts, odds) == -8.0
+    found = scores.score_thresholds(IMPOSSIBLE, texts, odds)
+    assert scores.find_best_threshold(IMPOSSIBLE, found, odds) == -8.0
 
 
 def test_null_odds_of_another_run():
     with pytest.raises(UserError, match=r"no null odds for 1 predictions \(b"):
-        scores.score(
-            IMPOSSIBLE,
-            {"a": "cat", "b": "dog"},
-            version_2_with_negative=True,
-            null_odds={"a": 1.0},
+        scores.score_thresholds(
+            IMPOSSIBLE, {"a": "cat", "b": "dog"}, {"a": 1.0}
         )
 
 

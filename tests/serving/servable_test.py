@@ -1,4 +1,4 @@
-"""Tests of bert_tf.serving.served: S=7, D=12, N=3, V=61."""
+"""Tests of bert_tf.serving.servable: S=7, D=12, N=3, V=61."""
 
 import json
 
@@ -9,7 +9,7 @@ import tensorflow as tf
 from bert_tf.errors import UserError
 from bert_tf.features import INPUT_KEYS
 from bert_tf.model.encoder import BertEncoder
-from bert_tf.serving.served import Served
+from bert_tf.serving.servable import ServedModel
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def vocab_file(tmp_path):
 
 @pytest.fixture
 def served(tiny_config, vocab_file):
-    served = Served(
+    served = ServedModel(
         BertEncoder(tiny_config),
         tiny_config,
         vocab_file=str(vocab_file),
@@ -75,7 +75,7 @@ def test_served_wants_the_special_tokens(tiny_config, tmp_path):
     path = tmp_path / "vocab.txt"
     path.write_text("[PAD]\n[UNK]\n[CLS]\n")
     with pytest.raises(UserError, match=r"\[SEP\]"):
-        Served(
+        ServedModel(
             BertEncoder(tiny_config),
             tiny_config,
             vocab_file=str(path),

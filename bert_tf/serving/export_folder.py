@@ -8,13 +8,9 @@ from bert_tf.storage import json_files
 
 
 def find_export(path):
-    """Finds a SavedModel that this project exported.
+    """Finds the folder (str) of a SavedModel that this project exported.
 
-    Args:
-      path: str, its folder, or the folder of the numbered ones.
-
-    Returns:
-      str, its folder; of numbered ones the last.
+    `path`: str, that folder, or one of numbered ones, of which the last counts.
 
     Raises:
       UserError: there is none.
@@ -39,13 +35,7 @@ def find_export(path):
 
 
 def read_description(path):
-    """Reads what an export says of itself.
-
-    Args:
-      path: str, its folder, see `find_export`.
-
-    Returns:
-      dict, see `Exportable.description`.
+    """Returns what an export, see `find_export`, says of itself (dict).
 
     Raises:
       UserError: it is damaged, or no model that takes texts.
@@ -59,14 +49,10 @@ def read_description(path):
 
 
 def require_texts(description, path):
-    """Checks that a model, and not just a part of one, takes texts.
-
-    Args:
-      description: dict, see `Exportable.description`.
-      path: str, where it is from.
+    """Checks that a description (dict) is of a model that takes texts.
 
     Raises:
-      UserError: it does not.
+      UserError: it is not; names where it is from (path, str).
     """
     if description["kind"] == "preprocessor":
         raise UserError(

@@ -4,14 +4,16 @@ B batch, S sequence length
 """
 
 import functools
+import json
 import types
 
+import numpy as np
 import tensorflow as tf
 
 from bert_tf import features
 from bert_tf.data.record_writer import ExampleSerializer
 from bert_tf.features import INPUT_KEYS
-from bert_tf.serving.exportable import SAMPLE_TEXTS, Exportable, any_size
+from bert_tf.formats.saved_model import DESCRIPTION_FILE
 from bert_tf.storage import files
 from bert_tf.text import graph_packing
 from bert_tf.text.graph_tokenizer import TextTokenizer
@@ -21,18 +23,48 @@ from bert_tf.weights.model_folder import CONFIG_FILE, VOCAB_FILE
 
 ANY_TEXTS = tf.TensorSpec([None], tf.string)
 
+# Texts of several lengths and scripts, one of them empty.
+SAMPLE_TEXTS = (
+    "The quick brown fox jumps over the lazy dog.",
+    "",
+    "Naïve café: ΟΔΟΣ, 中文, 한국어 & \U0001f600!",
+)
 
-class Served(Exportable):
+
+class Servable(tf.Module):
+    """Something that `export.export` writes as a SavedModel.
+
+    A subclass sets `kind` (str, for the description) and defines
+
+        signatures  () -> dict, name -> tf.function
+        samples     () -> dict, a signature's name -> dict, an input's name ->
+                    np.ndarray: inputs to compare an export by
+    """
+
+    kind = None
+
+    def description(self):
+        """Returns the dict that goes into the description file."""
+        return {"kind": self.kind}
+
+    def asset_files(self):
+        """Returns the files that go with the model: dict, name -> bytes."""
+        description = json.dumps(self.description(), indent=2, sort_keys=True)
+        return {DESCRIPTION_FILE: f"{description}\n".encode()}
+
+    def keep_assets(self, assets):
+        """Makes these files (dict, name -> Asset) part of what is saved."""
+        self.assets = list(assets.values())
+
+
+class ServedModel(Servable):
     """A model and the functions by which it is called from outside.
 
-    A kind of model is a subclass, which defines
+    A kind of model is a subclass; besides what Servable asks for it may set
 
-        kind            str, for the description
         input_names     names of what `serving_default` takes
         special_tokens  what the vocabulary must have
         call_model      input tensors -> dict of outputs
-        signatures      name -> tf.function, more than those here
-        samples         name -> inputs to compare an export by
     """
 
     input_names = INPUT_KEYS
@@ -41,14 +73,9 @@ class Served(Exportable):
     def __init__(
         self, model, config, *, vocab_file, do_lower_case, max_seq_length
     ):
-        """Stores what the model was trained with, and makes the tokenizer.
+        """Stores what a model (tf_keras.Model) was trained with.
 
-        Args:
-          model: tf_keras.Model, one of `models`.
-          config: BertConfig.
-          vocab_file: str.
-          do_lower_case: bool.
-          max_seq_length: int, S at most; longer text is cut, or windows made.
+        `max_seq_length`: int, S at most; longer text is cut, or windows made.
 
         Raises:
           UserError: the vocabulary cannot be read, or lacks a special token.
@@ -56,7 +83,7 @@ class Served(Exportable):
         super().__init__()
         vocab = load_vocab(vocab_file)
         require_special_tokens(vocab, vocab_file, self.special_tokens)
-        # Read-only, and so no dict that tf.Module would save.
+        # Read-only: tf.Module would save a plain dict.
         self.vocab = types.MappingProxyType(vocab)
         # Its variables, and not the model: tf_keras would add functions of its
         # own for each layer to an export.
@@ -71,18 +98,13 @@ class Served(Exportable):
         self.special_ids = vocab["[CLS]"], vocab["[SEP]"]
 
     def call_model(self, inputs):
-        """Runs the model without dropout.
+        """Runs the model, without dropout, on INPUT_KEYS to int32 [B, S].
 
-        Args:
-          inputs: dict of INPUT_KEYS to int32 [B, S].
-
-        Returns:
-          dict, str -> tensor [B, ...].
+        Returns dict, str -> tensor [B, ...].
         """
         return self._run(inputs)
 
     def description(self):
-        """See Exportable."""
         return {
             **super().description(),
             "do_lower_case": self.do_lower_case,
@@ -91,7 +113,6 @@ class Served(Exportable):
         }
 
     def asset_files(self):
-        """See Exportable."""
         return {
             **super().asset_files(),
             CONFIG_FILE: self.config.to_json_string().encode(),
@@ -99,10 +120,18 @@ class Served(Exportable):
         }
 
     def signatures(self):
-        """See Exportable."""
+        spec = features.parse_spec(self._record_features)
+
+        @tf.function(input_signature=[ANY_TEXTS])
+        def serving_examples(examples):
+            parsed = tf.io.parse_example(examples, spec)
+            return self.call_model(
+                {k: tf.cast(value, tf.int32) for k, value in parsed.items()}
+            )
+
         return {
             "serving_default": self._from_pieces(),
-            "serving_examples": self._from_examples(),
+            "serving_examples": serving_examples,
         }
 
     def _from_pieces(self):
@@ -116,31 +145,13 @@ class Served(Exportable):
             **any_size(self.input_names)
         )
 
-    def _from_examples(self):
-        @tf.function(input_signature=[ANY_TEXTS])
-        def serving_examples(examples):
-            parsed = tf.io.parse_example(
-                examples, features.parse_spec(self._record_features)
-            )
-            return self.call_model(
-                {
-                    name: tf.cast(value, tf.int32)
-                    for name, value in parsed.items()
-                }
-            )
-
-        return serving_examples
-
     def pack(self, texts_a, texts_b=None, *, length=None):
-        """Makes the model's inputs of texts.
+        """Makes the model's inputs, dict of INPUT_KEYS to int32 [B, S].
 
         Args:
           texts_a: string [B].
           texts_b: string [B] or None.
-          length: int or None: S; None: as long as the longest needs.
-
-        Returns:
-          dict of INPUT_KEYS to int32 [B, S].
+          length: int, S; None: as long as the longest needs.
         """
         pieces_b = None if texts_b is None else self.tokenizer.tokenize(texts_b)
         return graph_packing.pack(
@@ -152,20 +163,12 @@ class Served(Exportable):
         )
 
     def samples(self):
-        """See Exportable."""
-        inputs = self.pack(tf.constant(SAMPLE_TEXTS))
-        inputs = {name: value.numpy() for name, value in inputs.items()}
-        whole = self.pack(tf.constant(SAMPLE_TEXTS), length=self.max_seq_length)
-        return {
-            "serving_default": inputs,
-            "serving_examples": {"examples": self._records(whole)},
-        }
-
-    def _records(self, inputs):
-        """Returns dict of INPUT_KEYS to int32 [B, S] as a list of B records."""
+        texts = tf.constant(SAMPLE_TEXTS)
+        inputs = self.pack(texts)
+        whole = self.pack(texts, length=self.max_seq_length)
+        rows = zip(*(whole[name].numpy().tolist() for name in INPUT_KEYS))
         serializer = ExampleSerializer(self._record_features)
-        rows = zip(*(inputs[name].numpy().tolist() for name in INPUT_KEYS))
-        return [
+        records = [
             serializer.serialize(
                 {
                     "input_ids": input_ids,
@@ -175,3 +178,19 @@ class Served(Exportable):
             )
             for input_ids, input_mask, segment_ids in rows
         ]
+        return {
+            "serving_default": {k: v.numpy() for k, v in inputs.items()},
+            "serving_examples": {"examples": records},
+        }
+
+
+def any_size(names):
+    """Returns dict, name -> TensorSpec, of int32 [B, S], any B and any S."""
+    return {
+        name: tf.TensorSpec([None, None], tf.int32, name=name) for name in names
+    }
+
+
+def as_bytes(texts):
+    """Returns texts (sequence of str) as a signature takes them."""
+    return np.array([text.encode() for text in texts])

@@ -1,9 +1,9 @@
-"""Tests of bert_tf.serving.exported."""
+"""Tests of bert_tf.serving.export_folder."""
 
 import pytest
 
 from bert_tf.errors import UserError
-from bert_tf.serving.exported import find_export
+from bert_tf.serving.export_folder import find_export
 
 
 def _make(folder):
