@@ -49,24 +49,22 @@ def resolve_checkpoint(path, flag="init_checkpoint"):
     if not path:
         raise UserError(f"--{flag} must name a checkpoint.")
     prefix = _SUFFIX.sub("", path)
-    if files.is_file(f"{prefix}.index"):
-        _check_files(prefix, flag)
-        return prefix
-    if files.is_folder(path):
-        latest = latest_checkpoint(path)
-        if latest is None:
+    if not files.is_file(f"{prefix}.index"):
+        if not files.is_folder(path):
+            raise UserError(
+                f"--{flag}={path}: there is no such checkpoint, folder or file "
+                f"({prefix}.index does not exist). "
+                f"{_present(os.path.dirname(prefix))}"
+            )
+        prefix = latest_checkpoint(path)
+        if prefix is None:
             raise UserError(
                 f"--{flag}={path}: this folder has no state file "
                 f"({STATE_FILE!r}) that names its latest checkpoint. Name one "
                 f"in full. {_present(path)}"
             )
-        _check_files(latest, flag)
-        return latest
-    raise UserError(
-        f"--{flag}={path}: there is no such checkpoint, folder or file "
-        f"({prefix}.index does not exist). "
-        f"{_present(os.path.dirname(prefix))}"
-    )
+    _check_files(prefix, flag)
+    return prefix
 
 
 def _check_files(prefix, flag):
@@ -125,9 +123,7 @@ def prefixes_among(entries):
 
 
 def latest_checkpoint(folder):
-    """Returns the prefix that a folder's state file calls the latest.
-
-    None if there is no state file.
+    """Returns a folder's latest prefix by its state file; None without one.
 
     Raises:
       UserError: the state file cannot be understood; the checkpoint that it
@@ -171,11 +167,9 @@ def _refuse_unnamed_checkpoints(folder):
 
 
 def read_state(folder):
-    """Reads a folder's state file.
+    """Lists the prefixes that a folder's state file keeps, the latest last.
 
-    Returns:
-      list of str, the prefixes that are kept, the latest last; empty if there
-      is no state file.
+    There are none if there is no state file.
 
     Raises:
       UserError: it names no checkpoint.
@@ -187,7 +181,8 @@ def read_state(folder):
     for key, value in _STATE_ENTRY.findall(files.read_text(path)):
         # A value that is no text counts as none.
         with contextlib.suppress(UnicodeError):
-            entries[key].append(os.path.join(folder, _unescape(value)))
+            raw = value.encode().decode("unicode_escape").encode("latin-1")
+            entries[key].append(os.path.join(folder, raw.decode()))
     if not entries["model_checkpoint_path"]:
         raise UserError(
             f"{path} does not name the latest checkpoint (a line "
@@ -219,11 +214,6 @@ def _escape(text):
         else f"\\{byte:03o}"
         for byte in text.encode()
     )
-
-
-def _unescape(text):
-    raw = text.encode().decode("unicode_escape")
-    return raw.encode("latin-1").decode()
 
 
 def is_file_of(entry, prefix):

@@ -87,7 +87,7 @@ def write(prefix, variables, companion=None):
     Args:
       prefix: str, in an existing folder.
       variables: dict, name (str) -> tensor.
-      companion: str, the text of the companion file, or None for no such file.
+      companion: str, the companion file's text, or None for no such file.
 
     Raises:
       OSError, tf.errors.OpError: it cannot be written.
@@ -100,8 +100,12 @@ def write(prefix, variables, companion=None):
         suffixes.insert(0, COMPANION_SUFFIX)
     elif tf.io.gfile.exists(f"{prefix}{COMPANION_SUFFIX}"):
         tf.io.gfile.remove(f"{prefix}{COMPANION_SUFFIX}")
-    for suffix in suffixes:
-        _flush(f"{beside}{suffix}")
+    if not files.is_remote(prefix):
+        # Else a machine that loses power could keep the new names without the
+        # contents.
+        for suffix in suffixes:
+            with open(f"{beside}{suffix}", "rb") as stream:
+                os.fsync(stream.fileno())
     for suffix in suffixes:
         tf.io.gfile.rename(
             f"{beside}{suffix}", f"{prefix}{suffix}", overwrite=True
@@ -155,14 +159,6 @@ def _incomplete(prefix):
     """Returns the prefix under which a checkpoint is while it is written."""
     folder, name = os.path.split(prefix)
     return os.path.join(folder, f".{name}.incomplete")
-
-
-def _flush(path):
-    # Else a machine that loses power could keep the new names without the
-    # contents.
-    if not files.is_remote(path):
-        with open(path, "rb") as stream:
-            os.fsync(stream.fileno())
 
 
 def reason_of(raised):

@@ -77,10 +77,9 @@ class CheckpointKeeper:
         checkpoint.assign(self.variables)
 
     def read_companion(self, prefix):
-        """Reads what `save` was given beside the variables of a prefix (str).
+        """Reads what `save` was given beside a prefix's variables (dict).
 
-        Returns:
-          dict, or None if nothing was kept (by the 2018 code, for one).
+        None if nothing was kept (by the 2018 code, for one).
 
         Raises:
           UserError: the file is not what `save` wrote.
@@ -99,13 +98,8 @@ class CheckpointKeeper:
     def save(self, step, companion=None):
         """Writes a checkpoint and removes those above `keep_checkpoint_max`.
 
-        Args:
-          step: int, for the name.
-          companion: dict that JSON can hold, or None: what else a resumed run
-            needs; see `read_companion`.
-
-        Returns:
-          str, the prefix.
+        `companion`, a dict that JSON can hold, or None, is what else a resumed
+        run needs; see `read_companion`. Returns the prefix (str).
 
         Raises:
           UserError: it cannot be written; the former checkpoint stays the
@@ -134,14 +128,14 @@ class CheckpointKeeper:
 
     def _kept(self):
         """Lists the prefixes in the state file, as far as they are ours."""
-        kept = []
-        for prefix in checkpoint_files.read_state(self.output_dir):
-            folder, name = os.path.split(prefix)
-            # Never remove another folder's files, whatever a copied state
-            # file says.
-            if os.path.abspath(folder) == os.path.abspath(self.output_dir):
-                kept.append(os.path.join(self.output_dir, name))
-        return kept
+        # Another folder's files are never removed, whatever a copied state file
+        # says.
+        own = os.path.abspath(self.output_dir)
+        return [
+            os.path.join(self.output_dir, os.path.basename(prefix))
+            for prefix in checkpoint_files.read_state(self.output_dir)
+            if os.path.abspath(os.path.dirname(prefix)) == own
+        ]
 
     def _set_aside(self, kept):
         """Lets a copy of the latest checkpoint take its place."""

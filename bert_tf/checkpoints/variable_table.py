@@ -56,11 +56,7 @@ def encoder_shapes(config):
 
 
 def head_shapes(config, num_labels):
-    """Lists the variables of all heads that a checkpoint may hold.
-
-    Returns:
-      dict: 2018 name -> tuple of int; L is `num_labels`, of the classifier.
-    """
+    """Lists the variables of all heads, as `encoder_shapes` does; L labels."""
     d = config.hidden_size
     return {
         **_dense("cls/predictions/transform/dense", d, d),
@@ -88,12 +84,9 @@ def _output(scope, labels, d):
 
 
 def known_shapes(config, stored):
-    """Lists what a BERT of these sizes can hold: the encoder and all heads.
+    """Lists what a BERT can hold: name -> tuple of int, all heads included.
 
     `stored` (dict, 2018 name -> Stored) tells how many labels there are.
-
-    Returns:
-      dict: 2018 name -> tuple of int.
     """
     classifier = stored.get("output_bias")
     num_labels = classifier.shape[0] if classifier and classifier.shape else 1
@@ -114,12 +107,23 @@ def require_config(reader, config, config_file):
     faults = {"Other sizes": others}
     if not others:
         known = known_shapes(config, stored)
-        more = [n for n in stored if is_encoders(n) and n not in known]
+        lacking = [name for name in known if name not in stored]
         faults = {
             "Of another shape": _of_another_shape(stored, known),
-            "Not float32": _of_another_dtype(stored, known),
-            "Not in the file": _missing(stored, known),
-            "Not in such a model": more,
+            "Not float32": [
+                f"{name} ({stored[name].dtype})"
+                for name in known
+                if name in stored and stored[name].dtype != "float32"
+            ],
+            # All of the encoder, and heads of which there are only parts.
+            "Not in the file": [
+                name
+                for name in lacking
+                if is_inner(name) or has_part_of(stored, name, known)
+            ],
+            "Not in such a model": [
+                n for n in stored if is_encoders(n) and n not in known
+            ],
         }
     told = [f"{fault}: {listed(x)}." for fault, x in faults.items() if x]
     if told:
@@ -150,20 +154,6 @@ def _of_another_shape(stored, known):
     ]
 
 
-def _of_another_dtype(stored, known):
-    return [
-        f"{name} ({stored[name].dtype})"
-        for name in known
-        if name in stored and stored[name].dtype != "float32"
-    ]
-
-
-def _missing(stored, known):
-    """Lists what the encoder lacks, and parts of which only some are there."""
-    lacking = [name for name in known if name not in stored]
-    return [n for n in lacking if is_inner(n) or has_part_of(stored, n, known)]
-
-
 def has_part_of(stored, name, names):
     """Tells whether others of a variable's head, or of the pooler, are stored.
 
@@ -181,8 +171,7 @@ def _part(name):
 def sizes(stored):
     """Reads off shapes (2018 name -> Stored) what a configuration would say.
 
-    Returns:
-      dict: BertConfig's field -> int. The number of heads cannot be seen.
+    Returns a dict, field -> int. The number of heads cannot be seen.
     """
     found = {}
     for field, name, axis in (

@@ -93,10 +93,10 @@ class ClassifierRun(FineTuningRun):
     def _records(self, examples, name):
         """Makes output_dir/<name>.tf_record; returns its path."""
         path = os.path.join(self.job.output_dir, f"{name}.tf_record")
-        made = record_files.prepare_records(
+        record_files.prepare_records(
             examples, path, self.conversion, num_processes=self.num_processes
         )
-        return made.path
+        return path
 
     def _filled(self, examples, batch_size):
         missing = -len(examples) % batch_size if self.fills_batches else 0

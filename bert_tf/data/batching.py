@@ -8,30 +8,16 @@ import numpy as np
 BATCH_SIZE = 32
 
 
-def by_length(lengths, batch_size=BATCH_SIZE):
-    """Yields lists of at most B places in `lengths`, sorted by length.
-
-    All lists together hold each place once.
-    """
-    order = sorted(range(len(lengths)), key=lengths.__getitem__)
-    for start in range(0, len(order), batch_size):
-        yield order[start : start + batch_size]
-
-
 def run_by_length(rows, lengths, run, batch_size=BATCH_SIZE):
-    """Runs rows of like length together.
+    """Runs rows of like length together; lists the results, one a row.
 
-    Args:
-      rows: list.
-      lengths: list of int, theirs.
-      run: function of a list of rows that gives a result for each, in order.
-      batch_size: int, B at most.
-
-    Returns:
-      list, the results, in the order of `rows`.
+    `run` is a function of a list of at most B rows that gives a result for
+    each, in order.
     """
+    order = sorted(range(len(rows)), key=lengths.__getitem__)
     results = [None] * len(rows)
-    for places in by_length(lengths, batch_size):
+    for start in range(0, len(order), batch_size):
+        places = order[start : start + batch_size]
         batch = run([rows[i] for i in places])
         for i, result in zip(places, batch, strict=True):
             results[i] = result
@@ -39,12 +25,10 @@ def run_by_length(rows, lengths, run, batch_size=BATCH_SIZE):
 
 
 def padded(packed, length=None):
-    """Pads packed texts to the longest of them.
+    """Pads packed texts to `length` (int, S), or to the longest of them.
 
-    Args:
-      packed: list of B pairs, see `text.packing.pack`: list of int, the
-        pieces; int, how many of them are in segment 0.
-      length: int, S; None for that of the longest.
+    `packed` is a list of B pairs, see `text.packing.pack`: list of int, the
+    pieces; int, how many of them are in segment 0.
 
     Returns:
       int32 np.ndarray [3, B, S]: input_ids, input_mask and segment_ids.

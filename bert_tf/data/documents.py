@@ -57,9 +57,7 @@ def read_documents(paths, tokenizer):
     that leaves no piece, such as one of zero-width spaces, adds nothing and
     ends nothing. As in 2018 the end of a file does not end a document.
 
-    Args:
-      paths: list of str, local or remote.
-      tokenizer: tokenization.FullTokenizer.
+    `paths` (list of str) are local or remote; the tokenizer is a FullTokenizer.
 
     Raises:
       UserError: a file cannot be read, or is not UTF-8, or has an unknown word

@@ -146,11 +146,11 @@ def check_first_records(files):
     """
     with naming_bad_records(files):
         for path in files.paths:
-            if not any(
-                _check_record(record.numpy(), f"{path}, record 1", files)
-                for record in tf.data.TFRecordDataset(path).take(1)
-            ):
+            records = tf.data.TFRecordDataset(path).take(1)
+            first = next(records.as_numpy_iterator(), None)
+            if first is None:
                 raise UserError(f"{path} holds no records. {files.remedy}")
+            _check_record(first, f"{path}, record 1", files)
 
 
 @contextlib.contextmanager
@@ -183,9 +183,8 @@ def _check_all_records(files):
     for path in files.paths:
         count = 0
         try:
-            for record in tf.data.TFRecordDataset(path):
-                place = f"{path}, record {count + 1}"
-                _check_record(record.numpy(), place, files)
+            for record in tf.data.TFRecordDataset(path).as_numpy_iterator():
+                _check_record(record, f"{path}, record {count + 1}", files)
                 count += 1
         except tf.errors.DataLossError as error:
             raise UserError(
@@ -211,7 +210,6 @@ def _check_record(serialized, place, files):
         )
     for feature in files.features:
         _check_feature(feature, stored[feature.name], place, files)
-    return True
 
 
 def _check_feature(feature, entry, place, files):

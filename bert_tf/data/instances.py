@@ -42,12 +42,9 @@ class Instances:
     """A sequence of Instance, held in about a quarter of a kilobyte each."""
 
     def __init__(self, texts, piece_ids, options):
-        """Makes it empty.
+        """Makes it empty; A and B will be taken from `texts`, Documents.
 
-        Args:
-          texts: documents.Documents that A and B are taken from.
-          piece_ids: masking.PieceIds.
-          options: pretraining_data.InstanceOptions.
+        See also masking.PieceIds and pretraining_data.InstanceOptions.
         """
         self.options = options
         self.num_pieces = 0  # Special ones included.

@@ -75,11 +75,9 @@ class InstanceOptions:
 def create_instances(texts, piece_ids, options, rng):
     """Makes the masked Instances of all documents, shuffled, and logs counts.
 
-    Args:
-      texts: documents.Documents, not empty.
-      piece_ids: masking.PieceIds of the vocabulary they were tokenized with.
-      options: InstanceOptions.
-      rng: random.Random; 2018 seeded it with --random_seed.
+    The Documents are not empty; `piece_ids` are the PieceIds of the vocabulary
+    they were tokenized with. 2018 seeded `rng` (random.Random) with
+    --random_seed.
 
     Source: the second half of `create_training_instances` and
       `create_instances_from_document` in create_pretraining_data.py (2018).
@@ -206,14 +204,9 @@ def _truncate(pair, max_pieces, rng):
 def prepare_output_files(output_files, paths_read):
     """Checks, before the work, that the output files can be written after it.
 
-    Missing folders are created, with their parents.
-
-    Args:
-      output_files: str, one path or several with commas between.
-      paths_read: list of str, the files that must not be written over.
-
-    Returns:
-      list of str, the output files.
+    Missing folders are created, with their parents. `output_files` is a str of
+    paths with commas between, which are returned as a list. `paths_read` (list
+    of str) must not be written over.
 
     Raises:
       UserError: no path; one that is given twice, is read from, or is there
@@ -245,10 +238,8 @@ def write_instances(instances, output_files):
     """Writes Instances as TFRecords, in turn to each of the files.
 
     `output_files` (list of str) are local or remote, in existing folders. A
-    file has its name only when it is complete.
-
-    Returns:
-      list of int, how many instances each file holds.
+    file has its name only when it is complete. Returns how many instances each
+    holds (list of int).
 
     Raises:
       UserError: a file would be empty, or cannot be written.

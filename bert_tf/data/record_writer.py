@@ -95,15 +95,10 @@ class ExampleSerializer:
             entries.append((feature.name, messages[kind](), entry.value))
 
     def serialize(self, values):
-        """Makes one record.
+        """Makes one record: bytes, a serialized tf.train.Example.
 
-        Args:
-          values: dict, feature name -> sequence of numbers as long as its
-            shape says; an entry for each feature. `input_mask` and
-            `segment_ids` are bytes.
-
-        Returns:
-          bytes, a serialized tf.train.Example.
+        `values` is a dict, name -> sequence of numbers as long as its shape
+        says, of every feature. `input_mask` and `segment_ids` are bytes.
         """
         for name, numbers, feature in self._small:
             numbers.value = values[name]
@@ -120,10 +115,8 @@ class ExampleSerializer:
 def text_values(input_ids, num_first, max_seq_length):
     """Pads packed text, see `packing.pack`, to S pieces.
 
-    Args:
-      input_ids: list of at most S int; empty for padding.
-      num_first: int, how many of them belong to segment 0.
-      max_seq_length: int, S.
+    `input_ids` is a list of int, empty for padding; `num_first` of them belong
+    to segment 0.
 
     Returns:
       dict, name -> S int: input_ids, a list; input_mask and segment_ids, bytes.

@@ -135,7 +135,13 @@ class Extractor:
             pairs, but the model knows one segment; a number is not finite.
         """
         require_even_batch(batch_size, self._strategy, "batch_size")
-        _require_segments(lines, self._encoder.config)
+        segments = self._encoder.config.type_vocab_size
+        if lines.num_pairs and segments < 2:
+            raise UserError(
+                f"{lines.num_pairs} lines are pairs of texts, but the model's "
+                f"`type_vocab_size` is {segments}: it cannot tell a second "
+                "text. Take the bars (|||) out, or use another model."
+            )
         began = due = time.monotonic()
         num_lines = num_pieces = 0
         with Progress(lines.num_lines, unit="line") as progress:
@@ -204,12 +210,3 @@ class Extractor:
             row[: len(input_ids)].copy()
             for row, (input_ids, _) in zip(rows, batch, strict=True)
         ]
-
-
-def _require_segments(lines, config):
-    if lines.num_pairs and config.type_vocab_size < 2:
-        raise UserError(
-            f"{lines.num_pairs} lines are pairs of texts, but the model's "
-            f"`type_vocab_size` is {config.type_vocab_size}: it cannot tell a "
-            "second text. Take the bars (|||) out, or use another model."
-        )

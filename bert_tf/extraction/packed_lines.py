@@ -105,18 +105,12 @@ class PackedLines:
 
 @contextlib.contextmanager
 def pack_file(path, tokenizer, max_seq_length, *, folder=None):
-    """Reads a file, or a pipe, once and packs its lines.
+    """Reads a file, or a pipe, once and packs its lines; gives PackedLines.
 
-    Lines end at LF alone. Every line counts: an empty one is [CLS] [SEP].
-
-    Args:
-      path: str, local or remote.
-      tokenizer: tokenization.FullTokenizer.
-      max_seq_length: int, the most pieces of a line, [CLS] and [SEP] included.
-      folder: str, a local one for the files, or None for the system's.
-
-    Yields:
-      PackedLines.
+    Lines end at LF alone. Every line counts: an empty one is [CLS] [SEP]. The
+    tokenizer is a FullTokenizer. `max_seq_length` is the most pieces of a line,
+    [CLS] and [SEP] included; `folder` a local one for the files, or None for
+    the system's.
 
     Raises:
       UserError: the file cannot be read, or has no line; there is no room.

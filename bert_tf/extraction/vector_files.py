@@ -22,7 +22,7 @@ _WITH_EXPONENT = 100
 
 @contextlib.contextmanager
 def writing(path, output_format, layers, *, lines, hidden_size, inv_vocab):
-    """Opens a file of vectors; it has its name once it is whole.
+    """Opens a JsonLinesFile or NpzFile; it has its name once it is whole.
 
     Args:
       path: str, local or remote.
@@ -31,9 +31,6 @@ def writing(path, output_format, layers, *, lines, hidden_size, inv_vocab):
       lines: packed_lines.PackedLines, whose vectors will be written.
       hidden_size: int, D.
       inv_vocab: dict, id -> piece, for a vector a piece; None for one a line.
-
-    Yields:
-      JsonLinesFile or NpzFile.
 
     Raises:
       UserError: it cannot be written.

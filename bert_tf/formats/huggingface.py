@@ -118,13 +118,11 @@ class HuggingFaceReader(WeightReader):
                 self._add(path, name, tensor)
         dtypes = {tensor.dtype for _, tensor, _ in self._tensors.values()}
         self.dtypes = tuple(sorted(dtypes))
-        stored = {
-            meaning: tensor.shape[::-1] if transpose else tensor.shape
-            for meaning, (_, tensor, transpose) in self._tensors.items()
-        }
-        super().__init__(
-            path, {n: Stored("float32", shape) for n, shape in stored.items()}
-        )
+        stored = {}
+        for meaning, (_, tensor, transpose) in self._tensors.items():
+            shape = tensor.shape[::-1] if transpose else tensor.shape
+            stored[meaning] = Stored("float32", shape)
+        super().__init__(path, stored)
 
     def _add(self, path, name, tensor):
         _require_float(path, name, tensor)

@@ -85,10 +85,8 @@ def read(path):
 def to_hugging_face(config, architecture, num_labels=None):
     """Makes the contents (dict) of a `config.json`.
 
-    Args:
-      config: BertConfig.
-      architecture: str, Hugging Face's class.
-      num_labels: int, of a classifier.
+    `architecture` (str) is Hugging Face's class, `num_labels` (int) a
+    classifier's.
     """
     contents = {
         "architectures": [architecture],

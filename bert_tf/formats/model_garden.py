@@ -13,21 +13,19 @@ each with `.read(path)`, as Model Garden's own tasks do: `.restore(path)` asks
 for a counter of saves beside them.
 """
 
-import typing
-
 from absl import logging
 
 from bert_tf.checkpoints import variable_table
 from bert_tf.checkpoints.weight_reader import Stored, WeightReader, listed
 from bert_tf.errors import UserError
 from bert_tf.formats.model_garden_names import (
+    Source,
     axes_text,
     bind,
     encoder_parts,
     head_parts,
     head_pooler_part,
     pooler_part,
-    relaid,
     shape_of,
 )
 from bert_tf.formats.model_garden_search import REST, Search, read_graph
@@ -66,8 +64,7 @@ class ModelGardenReader(WeightReader):
         if name not in self._sources:
             return self._checkpoint.read(name)
         source = self._sources[name]
-        value = self._checkpoint.read(source.key)
-        return relaid(value, source.transposed, source.stored.shape)
+        return source.relaid(self._checkpoint.read(source.name))
 
     def slots(self):
         """See WeightReader: here an optimizer's state, counters, metrics."""
@@ -76,25 +73,6 @@ class ModelGardenReader(WeightReader):
     def global_step(self):
         """See WeightReader: the trainer's step, else its optimizer's."""
         return int(self.read(self._step_key)) if self._step_key else 0
-
-
-class Entry(typing.NamedTuple):
-    """One value of a file to be written."""
-
-    name: str  # the 2018 variable that it is made of
-    stored: Stored  # as it will be in the file
-    transposed: bool
-
-    def to_model_garden(self, value):
-        """Gives the variable's np.ndarray the layout of the file."""
-        return relaid(value, self.transposed, self.stored.shape)
-
-
-class Layout(typing.NamedTuple):
-    """What a Model Garden checkpoint consists of."""
-
-    entries: dict  # key in the file (str) -> Entry
-    graph: bytes  # the value of checkpoint_io.OBJECT_GRAPH
 
 
 def layout(stored, num_attention_heads):
@@ -108,8 +86,9 @@ def layout(stored, num_attention_heads):
       num_attention_heads: int, N.
 
     Returns:
-      Layout. What Model Garden has no place for, named in the log, is in it for
-      ModelGardenReader.
+      pair: dict, key in the file (str) -> Source; bytes, the value of
+      checkpoint_io.OBJECT_GRAPH. What Model Garden has no place for, named in
+      the log, is in it for ModelGardenReader.
 
     Raises:
       UserError: there is no whole encoder, or a variable has no shape of one.
@@ -130,7 +109,7 @@ def layout(stored, num_attention_heads):
     maker.add_encoder([*parts, pooler_part(num_layers)])
     maker.add_heads()
     maker.add_rest()
-    return Layout(maker.entries, maker.graph.serialize())
+    return maker.entries, maker.graph.serialize()
 
 
 class _LayoutMaker:
@@ -176,22 +155,17 @@ class _LayoutMaker:
         for path in paths[:-1]:
             self.graph.link(path, node)
         for name in names:
-            place = part.place(name)
+            place, stored = part.place(name), self.stored[name]
+            _bind_shape(name, stored, place.axes.split(), self.sizes)
+            shape = shape_of(place.model_garden_axes(), self.sizes)
+            entry = Source(name, Stored(stored.dtype, shape), place.transposed)
             variable = self.graph.make(place.path, node)
             edges = f"{paths[-1]}/{place.path}".split("/")
-            self._set_variable(
-                variable, key_of(*edges), self._entry(name, place)
-            )
+            self._set_variable(variable, key_of(*edges), entry)
 
     def _set_variable(self, node, key, entry):
         self.graph.set_variable(node, key, entry.name)
         self.entries[key] = entry
-
-    def _entry(self, name, place):
-        stored = self.stored[name]
-        _bind_shape(name, stored, place.axes.split(), self.sizes)
-        shape = shape_of(place.model_garden_axes(), self.sizes)
-        return Entry(name, Stored(stored.dtype, shape), place.transposed)
 
     def add_rest(self):
         """Adds what is not yet in, each under its 2018 name."""
@@ -208,7 +182,7 @@ class _LayoutMaker:
         owner = self.graph.make(REST)
         for name in rest:
             node = self.graph.add_child(name, owner)
-            entry = Entry(name, self.stored[name], transposed=False)
+            entry = Source(name, self.stored[name])
             self._set_variable(node, key_of(REST, name), entry)
 
 

@@ -15,6 +15,8 @@ import typing
 
 import numpy as np
 
+from bert_tf.checkpoints.weight_reader import Stored
+
 
 class Place(typing.NamedTuple):
     """Where a variable is, seen from its part, and how it lies there."""
@@ -58,13 +60,11 @@ def axes_text(words, sizes):
 
 
 def bind(words, shape, sizes):
-    """Learns sizes from a shape, and checks those known already.
+    """Learns sizes from a shape; tells (bool) whether it agrees with the axes.
 
     `words` are the axes, `sizes` is a dict, capital letter -> int, added to. It
-    must already hold the letters of words that have several.
-
-    Returns:
-      bool, whether the shape agrees with the axes and with `sizes`.
+    must already hold the letters of words that have several. What it holds is
+    checked.
     """
     if len(words) != len(shape):
         return False
@@ -74,13 +74,17 @@ def bind(words, shape, sizes):
     return shape_of(words, sizes) == tuple(shape)
 
 
-def relaid(value, transposed, shape):
-    """Gives an np.ndarray another layout; the numbers stay as they are.
+class Source(typing.NamedTuple):
+    """What a value is made of, in the one layout or in the other."""
 
-    If `transposed`, its two axes change places. `shape` is what it has then.
-    """
-    value = value.T if transposed else value
-    return np.ascontiguousarray(value).reshape(shape)
+    name: str  # the key in the file, or the 2018 variable, that it is made of
+    stored: Stored  # as it will be
+    transposed: bool = False  # its two axes change places
+
+    def relaid(self, value):
+        """Gives an np.ndarray its new layout; the numbers stay as they are."""
+        value = value.T if self.transposed else value
+        return np.ascontiguousarray(value).reshape(self.stored.shape)
 
 
 class Part(typing.NamedTuple):

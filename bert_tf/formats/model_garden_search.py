@@ -4,14 +4,13 @@ By edges, from wherever the checkpoint has them: users, the Model Garden's own
 trainers and its converter each give the root other children.
 """
 
-import typing
-
 from absl import logging
 
 from bert_tf.checkpoints.checkpoint_io import OBJECT_GRAPH
 from bert_tf.checkpoints.weight_reader import Stored, listed
 from bert_tf.errors import UserError
 from bert_tf.formats.model_garden_names import (
+    Source,
     axes_text,
     bind,
     block_paths,
@@ -33,14 +32,6 @@ _PROJECTION = "_embedding_projection"
 _NEXT_SENTENCE = {"next_sentence", "seq_relationship"}
 _STEPS = ("global_step", "_iterations", "iterations", "iter")
 _RUN_EDGES = {"save_counter", "keras_api", *_STEPS}
-
-
-class Source(typing.NamedTuple):
-    """What in the file a variable of 2018's is made of."""
-
-    key: str
-    stored: Stored  # the variable, as it will be
-    transposed: bool = False
 
 
 def read_graph(checkpoint):
@@ -76,10 +67,7 @@ class Search:
         self.sizes = {"2": 2}
 
     def find_sources(self):
-        """Finds the variables that have a 2018 name.
-
-        Returns:
-          dict, 2018 name -> Source.
+        """Finds the variables that have a 2018 name: dict, name -> Source.
 
         Raises:
           UserError: there is no encoder, or not one of BERT's architecture.
@@ -112,12 +100,17 @@ class Search:
         for node in self._graph.walk():
             if not self._locate(embeddings, node):
                 continue
-            if self._is_factorized(node):
+            has_layers = self._is_layer(node, 0)
+            # A functional model has the projection where the first layer would
+            # be.
+            if _PROJECTION in self._graph.children[node] or (
+                not has_layers and self._is_layer(node, 1)
+            ):
                 raise self._no_bert(
                     "it projects its embeddings to the hidden size, as ALBERT "
                     "does"
                 )
-            if self._count_layers(node):
+            if has_layers:
                 return node
         raise UserError(
             f"In the checkpoint {self._path} no encoder of a BERT is to be "
@@ -133,12 +126,6 @@ class Search:
             f"The model in the checkpoint {self._path} is not of BERT's "
             f"architecture: {reason}. Use a checkpoint of Model Garden's "
             "BertEncoder or BertEncoderV2, with or without its heads."
-        )
-
-    def _is_factorized(self, node):
-        # A functional model has the projection where the first layer would be.
-        return _PROJECTION in self._graph.children[node] or (
-            not self._count_layers(node) and self._is_layer(node, 1)
         )
 
     def _count_layers(self, encoder):
@@ -263,7 +250,7 @@ class Search:
 
     def others(self):
         """Returns what has no 2018 name: dict, key -> Stored."""
-        taken = {source.key for source in self._sources.values()}
+        taken = {source.name for source in self._sources.values()}
         taken |= self._superseded
         return {k: stored for k, stored in self._file.items() if k not in taken}
 
@@ -287,7 +274,7 @@ class Search:
         for edge in _STEPS:
             node = self._graph.find_anywhere(edge)
             key = self._graph.keys[node] if node is not None else None
-            if key in self._file and self._file[key] == Stored("int64", ()):
+            if self._file.get(key) == Stored("int64", ()):
                 return key
         return None
 

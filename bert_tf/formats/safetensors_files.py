@@ -47,9 +47,7 @@ def list_tensors(path):
     """Lists what a safetensors file, or an index of several, holds.
 
     `path` is local and ends in ".safetensors" or ".safetensors.index.json".
-
-    Returns:
-      dict: name (str) -> Tensor, in no particular order.
+    Returns a dict, name (str) -> Tensor, in no particular order.
 
     Raises:
       UserError: a file is missing, cut or contradicts itself.

@@ -26,20 +26,14 @@ _FLAG = "bert_hub_module_handle"
 
 
 def find_prefix(folder):
-    """Returns the prefix (str) of a SavedModel's checkpoint.
-
-    None if `folder` (str) is no SavedModel with variables.
-    """
+    """Returns the prefix of a SavedModel's checkpoint; None if it has none."""
     prefix = os.path.join(folder, _PREFIX)
     wanted = (os.path.join(folder, "saved_model.pb"), f"{prefix}.index")
     return prefix if all(map(files.is_file, wanted)) else None
 
 
 def assets_of(prefix):
-    """Returns the folder (str) of the assets beside a checkpoint's prefix.
-
-    None if the checkpoint is not part of a SavedModel.
-    """
+    """Returns a SavedModel's folder of assets by its checkpoint; else None."""
     folder = os.path.dirname(os.path.dirname(prefix))
     if os.path.join(folder, _PREFIX) != prefix or not find_prefix(folder):
         return None
@@ -131,24 +125,20 @@ def choose_init_checkpoint(init_checkpoint, handle):
             f"--{_FLAG} and --init_checkpoint both say what to begin from; "
             "give one of them."
         )
-    is_url = handle.startswith(("http://", "https://"))
-    folder = _fetch(handle) if is_url else handle
+    folder = handle
+    if handle.startswith(("http://", "https://")):
+        import tensorflow_hub
+
+        try:
+            folder = tensorflow_hub.resolve(handle)
+        # OSError: no network, no such page. ValueError: no handle it knows.
+        except (OSError, ValueError) as error:
+            raise UserError(
+                f"--{_FLAG}={handle} cannot be fetched: {error}. Fetch it "
+                "another way, unpack it, and name its folder."
+            ) from error
     _require_encoder(folder)
     return folder
-
-
-def _fetch(url):
-    """Returns the folder (str) into which tensorflow_hub put a module."""
-    import tensorflow_hub
-
-    try:
-        return tensorflow_hub.resolve(url)
-    # No network, no such page: OSError. No handle that it knows: ValueError.
-    except (OSError, ValueError) as error:
-        raise UserError(
-            f"--{_FLAG}={url} cannot be fetched: {error}. Fetch it another "
-            "way, unpack it, and name its folder."
-        ) from error
 
 
 def _require_encoder(folder):

@@ -1,5 +1,9 @@
 """Whole models: an encoder with the heads of a job.
 
+Each is a functional tf_keras.Model, whose inputs are BertEncoder's three and
+what else is told, and whose output is a dict. Its attribute `encoder` is the
+BertEncoder, made of `config`, a BertConfig, and `use_one_hot_embeddings`.
+
 B batch, S sequence length, P masked positions, V vocabulary, L labels
 """
 
@@ -20,16 +24,12 @@ def run_model(model, batch, *, training):
 def pretraining_model(config, *, use_one_hot_embeddings=False):
     """Builds the encoder with the masked LM and next-sentence heads.
 
-    Args:
-      config: BertConfig.
-      use_one_hot_embeddings: bool, see BertEncoder.
+    One more input is "masked_lm_positions", int32 [B, P], each in [0, S).
 
     Returns:
-      A functional tf_keras.Model. Its inputs are BertEncoder's three and
-      "masked_lm_positions", int32 [B, P], each in [0, S). Its outputs:
+      tf_keras.Model, whose outputs are
         masked_lm_logits: float32 [B, P, V].
         next_sentence_logits: float32 [B, 2]; 0 next, 1 random.
-      Its attribute `encoder` is the BertEncoder.
 
     Source: `model_fn_builder` in run_pretraining.py (2018).
     """
@@ -44,24 +44,15 @@ def pretraining_model(config, *, use_one_hot_embeddings=False):
         ),
         "next_sentence_logits": next_sentence(encoded["pooled_output"]),
     }
-    model = tf_keras.Model(inputs, outputs, name="pretraining")
-    model.encoder = encoder
-    return model
+    return _model(encoder, inputs, outputs, "pretraining")
 
 
 def classifier_model(config, num_outputs, *, use_one_hot_embeddings=False):
     """Builds the encoder with a classifier on its pooled output.
 
-    Args:
-      config: BertConfig.
-      num_outputs: int, L.
-      use_one_hot_embeddings: bool, see BertEncoder.
-
     Returns:
-      A functional tf_keras.Model. Its inputs are BertEncoder's three; its
-      output is a dict of
-        logits: float32 [B, L].
-      Its attribute `encoder` is the BertEncoder.
+      tf_keras.Model, whose output is
+        logits: float32 [B, L], L being `num_outputs`.
 
     Source: `create_model` in run_classifier.py (2018).
     """
@@ -69,24 +60,16 @@ def classifier_model(config, num_outputs, *, use_one_hot_embeddings=False):
     inputs = _inputs(*INPUT_KEYS)
     classifier = heads.Classifier(config, num_outputs)
     outputs = {"logits": classifier(encoder(inputs)["pooled_output"])}
-    model = tf_keras.Model(inputs, outputs, name="classifier")
-    model.encoder = encoder
-    return model
+    return _model(encoder, inputs, outputs, "classifier")
 
 
 def question_answering_model(config, *, use_one_hot_embeddings=False):
     """Builds the encoder with a head that finds an answer's two ends.
 
-    Args:
-      config: BertConfig.
-      use_one_hot_embeddings: bool, see BertEncoder.
-
     Returns:
-      A functional tf_keras.Model. Its inputs are BertEncoder's three; its
-      output is a dict of
+      tf_keras.Model, whose outputs are
         start_logits: float32 [B, S], of the answer's first piece.
         end_logits: float32 [B, S], of its last one.
-      Its attribute `encoder` is the BertEncoder.
 
     Source: `create_model` in run_squad.py (2018).
     """
@@ -95,9 +78,7 @@ def question_answering_model(config, *, use_one_hot_embeddings=False):
     logits = heads.AnswerSpan(config)(encoder(inputs)["sequence_output"])
     start_logits, end_logits = tf.unstack(logits, axis=-1)
     outputs = {"start_logits": start_logits, "end_logits": end_logits}
-    model = tf_keras.Model(inputs, outputs, name="question_answering")
-    model.encoder = encoder
-    return model
+    return _model(encoder, inputs, outputs, "question_answering")
 
 
 def _inputs(*names):
@@ -105,3 +86,9 @@ def _inputs(*names):
         name: tf_keras.Input([None], dtype=tf.int32, name=name)
         for name in names
     }
+
+
+def _model(encoder, inputs, outputs, name):
+    model = tf_keras.Model(inputs, outputs, name=name)
+    model.encoder = encoder
+    return model

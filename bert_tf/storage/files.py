@@ -100,10 +100,7 @@ def read_bytes(path):
 
 
 def read_text(path):
-    """Reads a whole UTF-8 file.
-
-    Returns:
-      str, without a leading byte-order mark. Line ends are kept as they are.
+    """Reads a whole UTF-8 file, less a byte-order mark; line ends are kept.
 
     Raises:
       UserError: it cannot be read, or is not UTF-8 (names the line).
@@ -204,8 +201,7 @@ def make_output_folder(path, flag):
 def replacing(path):
     """Gives a path to write; on success it becomes `path` in one step.
 
-    Args:
-      path: str, the final name. The target of a symbolic link is replaced.
+    The target of a symbolic link is replaced.
 
     Yields:
       str, a name beside it that no glob matches and no other process takes.
@@ -245,9 +241,8 @@ def _incomplete(path):
 def remove_abandoned(start, remove):
     """Removes what killed processes of this machine left unfinished.
 
-    Args:
-      start: str, a path; the number of the process and ".incomplete" follow.
-      remove: function of a path.
+    `start` is how the path begins; the number of the process and ".incomplete"
+    follow. `remove` is a function of a path.
     """
     for left in glob.glob(f"{glob.escape(start)}*{_INCOMPLETE}"):
         process = left[len(start) : -len(_INCOMPLETE)]

@@ -79,10 +79,8 @@ class Progress:
     def line(self, values):
         """Logs one line for the steps since the last line.
 
-        `values` is a dict, name -> float, printed in its order.
-
-        Returns:
-          float, the examples per second over these steps.
+        `values` is a dict, name -> float, printed in its order. Returns the
+        examples per second (float) over these steps.
         """
         now = time.monotonic()
         steps_per_second = (self._step - self._line_step) / max(

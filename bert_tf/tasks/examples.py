@@ -83,6 +83,26 @@ class DataProcessor:
         return rows.read_quoted(input_file, "\t", quotechar)
 
 
+class FileProcessor(DataProcessor):
+    """Reads all its sets by one method, which a subclass defines: `_read`.
+
+    `_read(data_dir, name)` returns the InputExamples of "train", "dev" or
+    "test"; it raises what `layouts.make_examples` does.
+    """
+
+    def get_train_examples(self, data_dir):
+        """See base class."""
+        return self._read(data_dir, "train")
+
+    def get_dev_examples(self, data_dir):
+        """See base class."""
+        return self._read(data_dir, "dev")
+
+    def get_test_examples(self, data_dir):
+        """See base class."""
+        return self._read(data_dir, "test")
+
+
 def without_labels(examples):
     """Takes the labels off a list of InputExample that is to be predicted.
 

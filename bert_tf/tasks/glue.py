@@ -8,7 +8,7 @@ behind GLUE's.
 import dataclasses
 
 from bert_tf.errors import UserError
-from bert_tf.tasks.examples import DataProcessor
+from bert_tf.tasks.examples import FileProcessor
 from bert_tf.tasks.labels import CLASSIFICATION, REGRESSION, Labels
 from bert_tf.tasks.layouts import Column, Layout, make_examples
 from bert_tf.tasks.rows import find_file, read_tsv
@@ -24,7 +24,7 @@ _PAIR = Layout(
 )
 
 
-class GlueProcessor(DataProcessor):
+class GlueProcessor(FileProcessor):
     """Reads train.tsv, dev.tsv and test.tsv by the tables of its class.
 
     Class attributes:
@@ -43,19 +43,8 @@ class GlueProcessor(DataProcessor):
         """See base class; empty for a regression."""
         return list(self.label_names)
 
-    def get_train_examples(self, data_dir):
-        """See base class; raises what `make_examples` does."""
-        return self._read(data_dir, "train", "train.tsv")
-
-    def get_dev_examples(self, data_dir):
-        """See base class; raises what `make_examples` does."""
-        return self._read(data_dir, "dev", "dev.tsv")
-
-    def get_test_examples(self, data_dir):
-        """See base class; raises what `make_examples` does."""
-        return self._read(data_dir, "test", "test.tsv")
-
     def _read(self, data_dir, set_type, *file_names):
+        file_names = file_names or [f"{set_type}.tsv"]
         rows = read_tsv(find_file(data_dir, *file_names))
         return self._create_examples(rows, set_type)
 
@@ -137,11 +126,11 @@ class MnliProcessor(GlueProcessor):
 
     def get_dev_examples(self, data_dir):
         """See base class: the matched set."""
-        return self._read(data_dir, "dev_matched", "dev_matched.tsv")
+        return self._read(data_dir, "dev_matched")
 
     def get_dev_mismatched_examples(self, data_dir):
         """As `get_dev_examples`: genres that are not in the training set."""
-        return self._read(data_dir, "dev_mismatched", "dev_mismatched.tsv")
+        return self._read(data_dir, "dev_mismatched")
 
     def get_test_examples(self, data_dir):
         """See base class: the matched set."""
@@ -176,19 +165,15 @@ class AxProcessor(GlueProcessor):
     label_names = MnliProcessor.label_names
 
     def get_train_examples(self, data_dir):
-        """Raises UserError: there are none."""
-        raise UserError(_AX_HAS_NO_LABELS)
+        """Raises UserError: there are none, and none to evaluate on either."""
+        raise UserError(
+            "AX has nothing to train or evaluate on. Train with "
+            "--task_name=MNLI, then use --task_name=AX --do_predict with that "
+            "model."
+        )
 
-    def get_dev_examples(self, data_dir):
-        """Raises UserError: there are none."""
-        raise UserError(_AX_HAS_NO_LABELS)
+    get_dev_examples = get_train_examples
 
     def get_test_examples(self, data_dir):
-        """See base class; raises what `make_examples` does."""
+        """See base class."""
         return self._read(data_dir, "test", "diagnostic.tsv", "AX.tsv")
-
-
-_AX_HAS_NO_LABELS = (
-    "AX has nothing to train or evaluate on. Train with --task_name=MNLI, then "
-    "use --task_name=AX --do_predict with that model."
-)

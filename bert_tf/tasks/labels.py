@@ -53,11 +53,8 @@ class Labels:
     def encode(self, label):
         """Returns a label as the numbers of a record.
 
-        Args:
-          label: as in InputExample; None gives zeros.
-
-        Returns:
-          list of `record_length` int (float for a regression).
+        These are `record_length` int, or one float for a regression. The label
+        is as in InputExample; None gives zeros.
 
         Raises:
           UserError: it is not among the names, or no finite number. The caller
@@ -125,17 +122,6 @@ def spell(names):
     return f"{shown} and {len(names) - 20} more" if len(names) > 20 else shown
 
 
-def parse_labels(flag_value):
-    """Reads --labels (str) into a tuple of str, in the order of their ids.
-
-    Raises:
-      UserError: see `check_names`.
-    """
-    names = tuple(name.strip() for name in flag_value.split(","))
-    check_names(names, f"--labels={flag_value}")
-    return names
-
-
 def check_names(names, where, least=2):
     """Checks labels (tuple of str) that a user gave; `least` have to be there.
 
@@ -189,10 +175,9 @@ def write_labels(folder, labels):
 
 
 def read_labels(folder):
-    """Reads the names that `write_labels` stored in a folder (str).
+    """Reads the names (tuple of str) that `write_labels` stored in a folder.
 
-    Returns:
-      tuple of str, or None if the folder has no such file.
+    None if the folder has no such file.
 
     Raises:
       UserError: it cannot be read, or holds something else.
@@ -206,10 +191,7 @@ def read_labels(folder):
 
 
 def read_stored(folder):
-    """Reads what `write_labels` stored in a folder (str).
-
-    Returns:
-      Labels, or None if the folder has no such files.
+    """Reads the Labels that `write_labels` stored in a folder; else None.
 
     Raises:
       UserError: one cannot be read, or holds something else.
@@ -228,10 +210,7 @@ def _read_kind(folder):
 def require_same_labels(folder, labels, source):
     """Checks labels against those stored in a folder, if any are.
 
-    Args:
-      folder: str, where a model was trained or continues to be.
-      labels: Labels, those in use.
-      source: str, where these come from, for the message.
+    `labels` are the Labels in use, `source` (str) is where they come from.
 
     Raises:
       UserError: they are of another kind, or differ, or only their order does.

@@ -43,7 +43,7 @@ class Layout:
 
 
 def make_examples(rows, layout, labels, set_type):
-    """Makes an example of each row.
+    """Makes an InputExample of each row.
 
     The columns are where the header names them. Where it does not name all of
     them, they are where the layout has them.
@@ -53,9 +53,6 @@ def make_examples(rows, layout, labels, set_type):
       layout: Layout.
       labels: labels.Labels; without a label column an example gets the first.
       set_type: str that begins each guid.
-
-    Returns:
-      list of InputExample.
 
     Raises:
       UserError: no row but the header; a row in place of the header; a row
@@ -67,7 +64,9 @@ def make_examples(rows, layout, labels, set_type):
     text_a, text_b, label = _locate(rows[0], layout, labels)
     row_id = None
     if layout.has_header:
-        row_id = _find_id(rows[0], layout)
+        names = [name.strip() for name in rows[0]]
+        known = (names.index(n) for n in layout.id_names if n in names)
+        row_id = next(known, None)
         rows = rows_without_header(rows)
     last = max(text_a, text_b or 0, label or 0)
     if layout.skips_short_rows:
@@ -97,11 +96,6 @@ def rows_without_header(rows):
     return rows[1:]
 
 
-def _find_id(header, layout):
-    names = [name.strip() for name in header]
-    return next((names.index(n) for n in layout.id_names if n in names), None)
-
-
 def _identify(row, layout):
     # 2018 counts lines from 0, the header too.
     if layout.guid is None:
@@ -115,11 +109,9 @@ def _label(row, position, layout, labels):
     try:
         labels.encode(label)
     except UserError as error:
-        hint = (
-            " If this line is a header, delete it."
-            if row.line_number == 1
-            else ""
-        )
+        hint = ""
+        if row.line_number == 1:
+            hint = " If this line is a header, delete it."
         raise UserError(
             f"{row.place}, column {position}: {error}{hint}"
         ) from error

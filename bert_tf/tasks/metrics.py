@@ -57,9 +57,7 @@ def pearson(labels, predictions):
     """Pearson's correlation coefficient of float [B] each, of STS-B.
 
     Returns a float from -1 to 1; 0 where one of the two is the same everywhere.
-
-    Raises:
-      UserError: a prediction is not finite.
+    A UserError if a prediction is not finite.
     """
     from scipy import stats
 
@@ -101,8 +99,5 @@ def compute(names, labels, predictions):
     """Computes metrics by their names in METRICS; a dict, name -> float.
 
     Both arrays have B >= 1 first; see the functions for the rest.
-
-    Raises:
-      UserError: a prediction of a regression is not finite.
     """
     return {name: METRICS[name](labels, predictions) for name in names}

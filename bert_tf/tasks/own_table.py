@@ -8,7 +8,7 @@ import os
 from bert_tf.errors import UserError
 from bert_tf.tasks import labels as labels_lib
 from bert_tf.tasks import rows as rows_lib
-from bert_tf.tasks.examples import DataProcessor
+from bert_tf.tasks.examples import FileProcessor
 from bert_tf.tasks.labels import Labels
 from bert_tf.tasks.layouts import (
     Column,
@@ -63,7 +63,7 @@ def _is_number(column):
     return column.isascii() and column.isdecimal()
 
 
-class TableProcessor(DataProcessor):
+class TableProcessor(FileProcessor):
     """Reads the files of a table."""
 
     def __init__(self, options, label_names=()):
@@ -75,37 +75,18 @@ class TableProcessor(DataProcessor):
         """See base class; empty for a regression."""
         return list(self.labels.names)
 
-    def get_train_examples(self, data_dir):
-        """See base class; raises what `make_examples` does."""
-        return self._read_labelled(data_dir, "train")
-
-    def get_dev_examples(self, data_dir):
-        """See base class; raises what `make_examples` does."""
-        return self._read_labelled(data_dir, "dev")
-
-    def get_test_examples(self, data_dir):
-        """See base class; the file need not have the label's column."""
-        rows, layout = _read(self.options, data_dir, "test", None)
-        return make_examples(rows, layout, self.labels, "test")
-
-    def _read_labelled(self, data_dir, name):
-        column = _label_column(self.options)
-        rows, layout = _read(self.options, data_dir, name, column)
+    def _read(self, data_dir, name):
+        rows, layout = _read_rows(self.options, data_dir, name)
         return make_examples(rows, layout, self.labels, name)
 
 
 def choose_label_names(options, data_dir, given, folders):
     """Decides which labels a table has.
 
-    Args:
-      options: TableOptions.
-      data_dir: str or None.
-      given: str or None, --labels.
-      folders: list of str, where a model may lie that knows its labels.
-
     Returns:
-      tuple of str, in the order of their ids: those given, else those of the
-      first folder that has any, else those of the training file.
+      tuple of str, in the order of their ids: those `given` (str or None, of
+      --labels), else those of a model, in the first of `folders` (list of str)
+      that has any, else those of the training file.
 
     Raises:
       UserError: see `read_label_names`; or there is nothing to go by.
@@ -113,7 +94,9 @@ def choose_label_names(options, data_dir, given, folders):
     if options.kind == labels_lib.REGRESSION:
         return ()
     if given:
-        return labels_lib.parse_labels(given)
+        names = tuple(name.strip() for name in given.split(","))
+        labels_lib.check_names(names, f"--labels={given}")
+        return names
     for folder in folders:
         names = labels_lib.read_labels(folder)
         if names is not None:
@@ -134,19 +117,13 @@ def choose_label_names(options, data_dir, given, folders):
 def read_label_names(options, data_dir):
     """Reads which labels a table's training file has; not for a regression.
 
-    Args:
-      options: TableOptions.
-      data_dir: str.
-
-    Returns:
-      tuple of str in the order of `labels.sort_labels`.
+    Takes TableOptions; returns a tuple of str as `labels.sort_labels` does.
 
     Raises:
       UserError: the file cannot be read, has no such column, a row without a
         label, or fewer than two labels (for several a row: none).
     """
-    column = _label_column(options)
-    rows, layout = _read(options, data_dir, "train", column)
+    rows, layout = _read_rows(options, data_dir, "train")
     path, position = rows[0].path, layout.label.position
     if options.has_header:
         rows = rows_without_header(rows)
@@ -184,16 +161,14 @@ def _warn_of_header(names, first_row):
         )
 
 
-def _label_column(options):
-    if not options.label_column:
+def _read_rows(options, data_dir, name):
+    """Returns the rows of a file and their Layout."""
+    # A file to predict need not have the label's column.
+    label_column = None if name == "test" else options.label_column
+    if name != "test" and not label_column:
         raise UserError(
             "To train or evaluate, --task_name=tsv needs --label_column."
         )
-    return options.label_column
-
-
-def _read(options, data_dir, name, label_column):
-    """Returns the rows of a file and their Layout."""
     path = rows_lib.find_file(data_dir, f"{name}.{options.data_format}")
     rows = _READERS[options.data_format](path)
     layout = _layout(rows[0], options, label_column)

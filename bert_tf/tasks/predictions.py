@@ -1,6 +1,9 @@
 """Files of predictions: 2018's, one with labels, and one for the GLUE server.
 
-All have a line for each row of the data, in its order.
+All have a line for each row of the data, in its order. Their values, float
+[B, L], are probabilities in the order of the labels' ids; for a regression,
+[B, 1], the numbers. If one is not finite, or the file cannot be written, that
+is a UserError.
 
 B examples, L labels
 """
@@ -21,19 +24,13 @@ _LEAST_SCORE, _GREATEST_SCORE = 0.0, 5.0
 def write_test_results(path, values):
     """Writes the predictions as 2018 did: bare numbers with tabs between.
 
-    `values`, float [B, L], are probabilities in the order of the labels' ids;
-    for a regression, [B, 1], the numbers.
-
-    Raises:
-      UserError: a value is not finite, or the file cannot be written.
-
     Source: `main` in run_classifier.py (2018).
     """
     _write_rows(path, _as_finite(values))
 
 
 def predicted_labels(values, labels):
-    """Tells which Labels the values [B, L] of `write_test_results` stand for.
+    """Tells which Labels the values stand for.
 
     Returns:
       list of B str: a label, the first of equally probable ones; those of more
@@ -54,13 +51,7 @@ def predicted_labels(values, labels):
 
 
 def write_predictions_with_labels(path, ids, values, labels):
-    """Writes a table with a header: id (str), prediction, each label's value.
-
-    For `values` see `write_test_results`.
-
-    Raises:
-      UserError: a value is not finite, or the file cannot be written.
-    """
+    """Writes a table with a header: id, prediction, each label's value."""
     values = _as_finite(values)
     # The number of a regression is the prediction itself.
     columns = values if labels.names else [()] * len(values)
@@ -75,13 +66,7 @@ def write_predictions_with_labels(path, ids, values, labels):
 
 
 def write_submission(path, values, labels):
-    """Writes what the GLUE server takes; `path` is named as it wants it.
-
-    For `values` see `write_test_results`.
-
-    Raises:
-      UserError: a value is not finite, or the file cannot be written.
-    """
+    """Writes what the GLUE server takes; `path` is named as it wants it."""
     values = _as_finite(values)
     if labels.kind == REGRESSION:
         # Zero is added so that none is written as -0.000.

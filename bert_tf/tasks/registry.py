@@ -85,7 +85,8 @@ _MNLI_TEST_SETS = (
 
 def _glue_task(name, processor_class, **others):
     sets = _submitted_as(name)
-    return Task(name, processor_class, **{"prediction_sets": sets, **others})
+    defaults = {"kind": processor_class.kind, "prediction_sets": sets}
+    return Task(name, processor_class, **{**defaults, **others})
 
 
 TASKS = (
@@ -93,12 +94,7 @@ TASKS = (
     _glue_task("SST-2", glue.Sst2Processor, is_pair=False),
     _glue_task("MRPC", glue.MrpcProcessor, metrics=("f1",)),
     _glue_task("QQP", glue.QqpProcessor, metrics=("f1",)),
-    _glue_task(
-        "STS-B",
-        glue.StsbProcessor,
-        kind=REGRESSION,
-        metrics=("pearson", "spearman"),
-    ),
+    _glue_task("STS-B", glue.StsbProcessor, metrics=("pearson", "spearman")),
     _glue_task(
         "MNLI",
         glue.MnliProcessor,
@@ -121,16 +117,13 @@ _OWN_METRICS = {
 
 
 def find_task(task_name, own_kind=CLASSIFICATION):
-    """Finds a task by its name.
+    """Finds a Task by its name.
 
     Args:
       task_name: str or None, the value of --task_name: in any case, with or
         without hyphens, underscores and blanks.
       own_kind: str, what --multi_label and --regression make of a table of
         your own; see labels.Labels.
-
-    Returns:
-      Task.
 
     Raises:
       UserError: no such task; or one of GLUE's or XNLI's of another kind.

@@ -55,15 +55,10 @@ def require_data_dir(data_dir):
 
 
 def find_file(data_dir, *names, expected=""):
-    """Finds a file of a data set.
+    """Finds a file of a data set in --data_dir; returns its path.
 
-    Args:
-      data_dir: str or None, the value of --data_dir.
-      *names: str, the names it may have, the usual one first.
-      expected: str, what the message adds where there is none, after a blank.
-
-    Returns:
-      str, the path of the first that is there.
+    `names` (str) are those that it may have; the first that is there is taken.
+    `expected` is what the message adds where there is none, after a blank.
 
     Raises:
       UserError: no folder, or no such file in it.
@@ -94,16 +89,10 @@ def _listing(folder, subfolder):
 
 
 def read_tsv(path):
-    """Reads a file of rows whose columns are separated by tabs.
+    """Reads a UTF-8 file of rows whose columns are separated by tabs.
 
     Quotes are text like any other. A row ends at LF or CR LF alone. Blank
-    lines at the end are passed over.
-
-    Args:
-      path: str, a local or remote UTF-8 file.
-
-    Returns:
-      list of Row, at least one.
+    lines at the end are passed over. Returns a list of Row, at least one.
 
     Raises:
       UserError: it cannot be read, holds no row, or a line is not UTF-8, has a
@@ -116,20 +105,9 @@ def read_tsv(path):
     """
     text = _read(path)
     _refuse_cr_alone(path, text.removesuffix("\n").removesuffix("\r"))
-    lines = enumerate(text.split("\n"), 1)
-    stripped = ((number, line.removesuffix("\r")) for number, line in lines)
-    return _without_blanks(
-        path,
-        (
-            (number, line.split("\t"), _is_blank(line, "\t"))
-            for number, line in stripped
-        ),
-    )
-
-
-def _is_blank(line, delimiter):
-    # Columns that are all empty are a row.
-    return delimiter not in line and not line.strip()
+    lines = (line.removesuffix("\r") for line in text.split("\n"))
+    parsed = ((n, line, line.split("\t")) for n, line in enumerate(lines, 1))
+    return _without_blanks(path, "\t", parsed)
 
 
 def _read(path):
@@ -151,11 +129,12 @@ def _refuse_cr_alone(path, content):
         )
 
 
-def _without_blanks(path, parsed):
-    """Makes Rows of (line number, fields, is it blank?); refuses gaps."""
+def _without_blanks(path, delimiter, parsed):
+    """Makes Rows of (line number, text, fields); refuses gaps."""
     rows, blank_line = [], None
-    for number, fields, is_blank in parsed:
-        if is_blank:
+    for number, text, fields in parsed:
+        # Columns that are all empty are a row.
+        if delimiter not in text and not text.strip():
             blank_line = blank_line or number
             continue
         if blank_line:
@@ -174,15 +153,8 @@ def read_quoted(path, delimiter=",", quotechar='"'):
 
     A field that begins with a quote ends at the next one, with a doubled quote
     inside for a quote; it may hold delimiters and line ends. In the middle of
-    a field a quote is text.
-
-    Args:
-      path: str, a local or remote UTF-8 file.
-      delimiter: str of one character.
-      quotechar: str of one character.
-
-    Returns:
-      list of Row, at least one.
+    a field a quote is text. `delimiter` and `quotechar` have one character
+    each. For the rest see `read_tsv`.
 
     Raises:
       UserError: as `read_tsv`; also a quote that is never closed, or is closed
@@ -190,11 +162,12 @@ def read_quoted(path, delimiter=",", quotechar='"'):
     """
     text = _read(path)
     _refuse_cr_alone(path, text.rstrip("\r\n"))
-    return _without_blanks(path, _parse(text, path, delimiter, quotechar))
+    parsed = _parse(text, path, delimiter, quotechar)
+    return _without_blanks(path, delimiter, parsed)
 
 
 def _parse(text, path, delimiter, quotechar):
-    """Yields (line number, fields, is it blank?) for each row."""
+    """Yields (line number, text, fields) for each row."""
     d, q = re.escape(delimiter), re.escape(quotechar)
     pattern = re.compile(
         f"{q}(?P<quoted>[^{q}]*(?:{q}{q}[^{q}]*)*){q}(?={d}|\r?(?:\n|\\Z))"
@@ -225,6 +198,5 @@ def _parse(text, path, delimiter, quotechar):
             position += len(delimiter)
         if match["quoted"] is None:
             fields[-1] = fields[-1].removesuffix("\r")
-        is_blank = _is_blank(text[start:position], delimiter)
-        yield first_number, fields, is_blank
+        yield first_number, text[start:position], fields
         position, number = position + 1, number + 1

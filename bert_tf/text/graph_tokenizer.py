@@ -101,11 +101,7 @@ class TextTokenizer(tf.Module):
         return self.tokenize_with_letters(texts)[0]
 
     def tokenize_with_letters(self, texts):
-        """Splits texts (string [B], UTF-8); tells what the pieces are made of.
-
-        Returns:
-          pair: TextPieces, TextLetters.
-        """
+        """Splits texts (string [B], UTF-8) into TextPieces and TextLetters."""
         words = _split(self._characters(texts))
         piece_ids = self._find_pieces(words)
         at = tf.where(piece_ids != _NONE)[:, 0]  # int64 [pieces]
@@ -139,10 +135,8 @@ class TextTokenizer(tf.Module):
     def _find_pieces(self, words):
         """Finds the longest pieces of each word, left to right.
 
-        All words are gone through at once, a character at a time.
-
-        Returns:
-          int32 [C]: the piece that begins at a symbol, or _NONE.
+        All words are gone through at once, a character at a time. Returns int32
+        [C]: the piece that begins at a symbol, or _NONE.
 
         Source: `WordpieceTokenizer` in tokenization.py (2018).
         """

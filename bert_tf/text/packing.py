@@ -14,13 +14,11 @@ SPECIAL_TOKENS = ("[UNK]", "[CLS]", "[SEP]")
 
 
 def truncated_lengths(length_a, length_b, most):
-    """Tells how much of a pair is kept: the longer loses a piece at a time.
+    """Tells how many of the first pieces of A and of B are kept (two int).
 
-    Of two equally long ones B loses the next piece. Worked example, 5 and 3
-    pieces of which 5 may stay: 4 and 3, then 3 and 3, then 3 and 2.
-
-    Returns:
-      pair of int, how many of the first pieces of A and of B are kept.
+    The longer loses a piece at a time. Of two equally long ones B loses the
+    next piece. Worked example, 5 and 3 pieces of which 5 may stay: 4 and 3,
+    then 3 and 3, then 3 and 2.
 
     Source: `_truncate_seq_pair` in run_classifier.py (2018).
     """
@@ -37,11 +35,8 @@ def truncated_lengths(length_a, length_b, most):
 def pack(ids_a, ids_b, max_seq_length, special_ids):
     """Puts the pieces of one or two texts together, unpadded.
 
-    Args:
-      ids_a: list of int.
-      ids_b: list of int, empty for a single text.
-      max_seq_length: int, S, at least 3.
-      special_ids: pair of int, the ids of [CLS] and [SEP].
+    `ids_a` and `ids_b` are lists of int, the second empty for a single text; S
+    is at least 3; `special_ids` are those of [CLS] and [SEP].
 
     Returns:
       triple: list of at most S int; int, how many of them belong to segment 0;

@@ -116,10 +116,7 @@ def require_special_tokens(vocab, vocab_file, tokens):
 
 
 def convert_by_vocab(vocab, items):
-    """Looks up each of `items` in a dict, piece -> id or id -> piece.
-
-    Returns:
-      list of what it gives.
+    """Lists what a dict, piece -> id or id -> piece, has for each of `items`.
 
     Raises:
       KeyError: an item is not in it; the message names it.

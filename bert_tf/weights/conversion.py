@@ -162,20 +162,19 @@ def _write_config(config, folder):
 
 
 def _write_model_garden(reader, names, config, folder):
-    layout = model_garden.layout(
+    entries, graph = model_garden.layout(
         {name: reader.stored[name] for name in names},
         config.num_attention_heads,
     )
 
     def read(key):
         if key == checkpoint_io.OBJECT_GRAPH:
-            return layout.graph
-        entry = layout.entries[key]
-        return entry.to_model_garden(reader.read(entry.name))
+            return graph
+        return entries[key].relaid(reader.read(entries[key].name))
 
     checkpoint_io.write_in_parts(
         os.path.join(folder, RELEASE_PREFIX),
-        [*layout.entries, checkpoint_io.OBJECT_GRAPH],
+        [*entries, checkpoint_io.OBJECT_GRAPH],
         read,
     )
     _write_config(config, folder)

@@ -23,17 +23,18 @@ _WORDS = (
 
 
 def describe(reader, config=None, config_file=None):
-    """Describes a checkpoint: lines (str) of the form "what: value".
+    """Describes a WeightReader: lines (str) of the form "what: value".
 
-    Args:
-      reader: WeightReader.
-      config: BertConfig or None, if there is one beside it.
-      config_file: str or None, where it is from.
+    `config` is a BertConfig and `config_file` (str) where it is from; both are
+    None if there is none beside the weights.
     """
+    form = reader.format_name
+    if isinstance(reader, HuggingFaceReader):
+        form = f"{form}, {', '.join(reader.dtypes)}"
     slots = reader.slots()
     model = reader.model()
     lines = [
-        ("format", _format(reader)),
+        ("format", form),
         ("path", reader.path),
         ("step", reader.global_step() if GLOBAL_STEP in slots else "none"),
         ("sizes", _sizes(model)),
@@ -50,12 +51,6 @@ def describe(reader, config=None, config_file=None):
         more = [name for name in model if name not in known]
         lines += [("other variables", listed(more))] if more else []
     return "".join(f"{what}: {value}\n" for what, value in lines)
-
-
-def _format(reader):
-    if isinstance(reader, HuggingFaceReader):
-        return f"{reader.format_name}, {', '.join(reader.dtypes)}"
-    return reader.format_name
 
 
 def _sizes(model):

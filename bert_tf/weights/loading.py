@@ -27,8 +27,7 @@ from bert_tf.weights import weights_path
 def variable_names(model):
     """Names the variables of a built tf_keras.Model as 2018 did.
 
-    Returns:
-      dict: name (str, as "bert/pooler/dense/kernel") -> variable.
+    Returns a dict, name (str, as "bert/pooler/dense/kernel") -> variable.
 
     Raises:
       UserError: the model has no variables yet, or two of one name.
@@ -83,10 +82,7 @@ class LoadReport:
 
 
 def open_checkpoint(path, flag="init_checkpoint"):
-    """Opens weights of any format; see `weights_path.resolve` for what to give.
-
-    Returns:
-      WeightReader.
+    """Opens weights of any format, see `weights_path.resolve`: a WeightReader.
 
     Raises:
       UserError: no such weights, or damaged ones.

@@ -88,16 +88,16 @@ def choose_vocabulary(
 ):
     """Finds out how texts are cut up for a model.
 
-    Args:
-      values: dict, flag -> value: vocab_file and do_lower_case in it.
-      checkpoint, config, config_file: see `Model`.
-      is_case_given: see `choose_model`.
+    Of `values` vocab_file and do_lower_case are looked at. For the other
+    arguments see `Model` and `choose_model`.
 
     Returns:
       pair: str, the vocabulary's file; bool, whether text is lower-cased.
 
     Raises:
-      UserError: there is no vocabulary, or it does not fit.
+      UserError: there is no vocabulary; it lacks [CLS] or such, or has more
+        pieces than the model; or the weights are a release of the other letter
+        case.
     """
     vocab_file = model_folder.choose_vocabulary(
         values["vocab_file"], checkpoint
@@ -105,26 +105,12 @@ def choose_vocabulary(
     do_lower_case = model_folder.choose_lower_case(
         values["do_lower_case"], is_case_given, [vocab_file, checkpoint]
     )
-    check_vocabulary(vocab_file, do_lower_case, checkpoint, config, config_file)
-    return vocab_file, do_lower_case
-
-
-def check_vocabulary(
-    vocab_file, do_lower_case, checkpoint, config, config_file
-):
-    """Checks a vocabulary against the model that is to know its pieces.
-
-    The arguments are what `Model` holds.
-
-    Raises:
-      UserError: it lacks [CLS] or such, has more pieces than the model, or the
-        weights are a release of the other letter case.
-    """
     vocabulary.validate_case_matches_checkpoint(do_lower_case, checkpoint)
     vocab = vocabulary.load_vocab(vocab_file)
     vocabulary.require_special_tokens(vocab, vocab_file, SPECIAL_TOKENS)
     vocabulary.warn_if_case_mismatch(vocab, do_lower_case)
     check_vocabulary_size(vocab, vocab_file, config, config_file)
+    return vocab_file, do_lower_case
 
 
 def check_vocabulary_size(vocab, vocab_file, config, config_file):

@@ -85,13 +85,8 @@ def find_config(bert_config_file, checkpoint):
     """Reads the configuration that --bert_config_file (str or None) means.
 
     Without the flag it is the one beside the weights (`checkpoint`: str,
-    resolved, or None), if any; the log says so.
-
-    Returns:
-      (BertConfig, str): the configuration and its file; or two None.
-
-    Raises:
-      UserError: it is no configuration.
+    resolved, or None), if any; the log says so. Returns BertConfig and file, or
+    two None; a UserError if it is no configuration.
     """
     beside = None
     if checkpoint:
@@ -102,7 +97,15 @@ def find_config(bert_config_file, checkpoint):
         files.require_file(bert_config_file, "bert_config_file")
         config = read_config(bert_config_file)
         if beside and not files.is_same(beside, bert_config_file):
-            _warn_of_another(config, bert_config_file, beside)
+            others = config.differences(read_config(beside))
+            if others:
+                logging.warning(
+                    "%s lies beside the weights, but --bert_config_file=%s has "
+                    "%s.",
+                    beside,
+                    bert_config_file,
+                    ", ".join(others),
+                )
         return config, bert_config_file
     if beside is None:
         return None, None
@@ -111,18 +114,6 @@ def find_config(bert_config_file, checkpoint):
     if config.hidden_act == "gelu_erf":
         logging.info("Its GELU is the exact one: hidden_act 'gelu_erf' here.")
     return config, beside
-
-
-def _warn_of_another(config, config_file, beside):
-    """Warns where the weights' own configuration says something else."""
-    others = config.differences(read_config(beside))
-    if others:
-        logging.warning(
-            "%s lies beside the weights, but --bert_config_file=%s has %s.",
-            beside,
-            config_file,
-            ", ".join(others),
-        )
 
 
 def find_vocabulary(vocab_file, checkpoint):

@@ -39,13 +39,10 @@ def is_safetensors(path):
 
 
 def resolve(path, flag="init_checkpoint"):
-    """Finds the weights that a flag's value means.
+    """Finds a checkpoint's prefix, or a safetensors file or index, by a flag.
 
     The top of this file says what `path` (str or os.PathLike) may be. Messages
     name `flag` (str, without dashes).
-
-    Returns:
-      str: a checkpoint's prefix, or a safetensors file or index.
 
     Raises:
       UserError: there are no weights, several, or only such as are not read.
@@ -107,13 +104,10 @@ def _refuse_other_weights(path, names, flag):
 
 
 def find_weights(output_dir, init_checkpoint):
-    """Finds the weights that a run begins with.
+    """Finds the weights that a run begins with; None for random ones.
 
     These are the newest checkpoint in `output_dir` (str or None), else what
     --init_checkpoint (str or None, checked in any case) names.
-
-    Returns:
-      str, a prefix or a safetensors file; None for random weights.
 
     Raises:
       UserError: see `resolve` and `checkpoint_files.latest_checkpoint`.

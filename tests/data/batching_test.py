@@ -3,10 +3,17 @@
 from bert_tf.data import batching
 
 
-def test_by_length_holds_each_once_and_like_by_like():
-    batches = list(batching.by_length([5, 1, 9, 2, 5], batch_size=2))
+def test_run_by_length_runs_each_once_and_like_by_like():
+    batches = []
+
+    def run(rows):
+        batches.append(rows)
+        return rows
+
+    rows = [0, 1, 2, 3, 4]
+    assert batching.run_by_length(rows, [5, 1, 9, 2, 5], run, 2) == rows
     assert batches == [[1, 3], [0, 4], [2]]
-    assert list(batching.by_length([])) == []
+    assert batching.run_by_length([], [], run) == []
 
 
 def test_run_by_length_gives_results_in_order():

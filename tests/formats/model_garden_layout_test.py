@@ -51,10 +51,10 @@ def describe(values):
 
 def write(folder, values, num_attention_heads=3):
     """Writes 2018 variables as `layout` says."""
-    written = layout(describe(values), num_attention_heads)
-    tensors = {checkpoint_io.OBJECT_GRAPH: tf.constant(written.graph)}
-    for key, entry in written.entries.items():
-        value = entry.to_model_garden(values[entry.name])
+    entries, graph = layout(describe(values), num_attention_heads)
+    tensors = {checkpoint_io.OBJECT_GRAPH: tf.constant(graph)}
+    for key, entry in entries.items():
+        value = entry.relaid(values[entry.name])
         assert (value.dtype.name, value.shape) == entry.stored
         tensors[key] = value
     path = str(folder / "bert_model.ckpt")
@@ -175,7 +175,7 @@ def plan(values):
 def test_what_has_no_place_is_named(caplog):
     values = make_values("bert/", **{"my.own/variable": np.zeros([5])})
     with caplog.at_level(logging.INFO):
-        entries = plan(values).entries
+        entries, _ = plan(values)
     assert (
         "no place for my.own/variable; kept below bert_tf_rest" in caplog.text
     )
@@ -186,7 +186,8 @@ def test_what_has_no_place_is_named(caplog):
 
 def test_heads_with_their_own_pooler_get_one():
     def count(*scopes):
-        names = [e.name for e in plan(make_values(scopes)).entries.values()]
+        entries, _ = plan(make_values(scopes))
+        names = [entry.name for entry in entries.values()]
         return names.count("bert/pooler/dense/kernel")
 
     assert count("bert/", "cls/predictions/", "cls/squad/") == 1

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from bert_tf.checkpoints import variable_table
+from bert_tf.checkpoints.weight_reader import Stored
 from bert_tf.config import BertConfig
 from bert_tf.formats.model_garden_names import (
     Place,
+    Source,
     axes_text,
     bind,
     block_paths,
@@ -14,7 +16,6 @@ from bert_tf.formats.model_garden_names import (
     head_parts,
     head_pooler_part,
     pooler_part,
-    relaid,
     shape_of,
 )
 
@@ -58,13 +59,15 @@ def test_axes_for_a_message():
 def test_relaid_goes_there_and_back():
     # Column h of head n is column 4 n + h of 2018's matrix.
     value = np.arange(12 * 12).reshape([12, 12])
-    there = relaid(value, transposed=False, shape=(12, 3, 4))
+    there = Source("", Stored("float32", (12, 3, 4))).relaid(value)
     assert there[5, 2, 1] == value[5, 9]
     weights = np.arange(7 * 12).reshape([7, 12])
-    there = relaid(weights, transposed=True, shape=(12, 7))
+    there = Source("", Stored("float32", (12, 7)), transposed=True).relaid(
+        weights
+    )
     assert there[3, 6] == weights[6, 3]
     assert there.flags.c_contiguous
-    back = relaid(there, transposed=True, shape=(7, 12))
+    back = Source("", Stored("float32", (7, 12)), transposed=True).relaid(there)
     np.testing.assert_array_equal(back, weights)
 
 

@@ -47,11 +47,11 @@ class File:
     """What is to be in a file: `values` by key, and the object graph."""
 
     def __init__(self, values):
-        plan = layout(describe(values), num_attention_heads=3)
-        self.graph = ObjectGraph.parse(plan.graph, "")
+        entries, graph = layout(describe(values), num_attention_heads=3)
+        self.graph = ObjectGraph.parse(graph, "")
         self.values = {
-            key: entry.to_model_garden(values[entry.name])
-            for key, entry in plan.entries.items()
+            key: entry.relaid(values[entry.name])
+            for key, entry in entries.items()
         }
 
     def add(self, path, value, key=None):

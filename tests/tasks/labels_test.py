@@ -82,23 +82,6 @@ def test_spell_shows_the_first_of_very_many():
     assert labels.spell(tuple("x" * 25)).endswith("'x' and 5 more")
 
 
-def test_parse_labels():
-    assert labels.parse_labels("yes, no,may be") == ("yes", "no", "may be")
-
-
-@pytest.mark.parametrize(
-    ("value", "message"),
-    [
-        ("yes", r"--labels=yes: 1 label\(s\) \('yes'\), but there must be 2"),
-        ("yes,,no", "--labels=yes,,no: '' is no label"),
-        ("yes,no,yes", "'yes' is there more than once"),
-    ],
-)
-def test_parse_labels_refuses(value, message):
-    with pytest.raises(UserError, match=message):
-        labels.parse_labels(value)
-
-
 @pytest.mark.parametrize("name", ["", " a", "a\tb", "a\nb", "a\u2028b"])
 def test_check_names_refuses_what_no_file_could_hold(name):
     with pytest.raises(UserError, match="here: .* is no label"):

@@ -93,6 +93,26 @@ def test_regression(tmp_path):
         processor.get_train_examples(folder)
 
 
+def test_label_names_that_are_given():
+    options = TableOptions("question")
+    names = own_table.choose_label_names(options, None, "yes, no,may be", [])
+    assert names == ("yes", "no", "may be")
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("yes", r"--labels=yes: 1 label\(s\) \('yes'\), but there must be 2"),
+        ("yes,,no", "--labels=yes,,no: '' is no label"),
+        ("yes,no,yes", "'yes' is there more than once"),
+    ],
+)
+def test_label_names_that_are_refused(value, message):
+    options = TableOptions("question")
+    with pytest.raises(UserError, match=message):
+        own_table.choose_label_names(options, None, value, [])
+
+
 def test_read_label_names_is_the_same_whatever_the_order(tmp_path):
     for content in ("a\tm\nb\te\nc\tm\n", "a\te\nb\tm\n"):
         folder = _write(tmp_path, "question\tok\n" + content)

@@ -48,14 +48,24 @@ def test_a_sequence_beyond_the_positions_is_refused():
         model_choice.check_sequence_length(25, config, "c.json")
 
 
+def choose_vocabulary(path, config, checkpoint=None):
+    return model_choice.choose_vocabulary(
+        {"vocab_file": str(path), "do_lower_case": True},
+        checkpoint,
+        config,
+        "c.json",
+        is_case_given=True,
+    )
+
+
 def test_a_vocabulary_must_fit_the_model(tmp_path):
     path = tmp_path / "vocab.txt"
     path.write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\na\n")
     config = BertConfig(vocab_size=5)
-    model_choice.check_vocabulary(str(path), True, None, config, "c.json")
+    assert choose_vocabulary(path, config) == (str(path), True)
     config = BertConfig(vocab_size=4)
     with pytest.raises(UserError, match="has 5 lines, but `vocab_size` in c"):
-        model_choice.check_vocabulary(str(path), True, None, config, "c.json")
+        choose_vocabulary(path, config)
 
 
 def test_a_vocabulary_needs_its_special_pieces(tmp_path):
@@ -63,7 +73,7 @@ def test_a_vocabulary_needs_its_special_pieces(tmp_path):
     path.write_text("[PAD]\n[UNK]\n[CLS]\n")
     config = BertConfig(vocab_size=5)
     with pytest.raises(UserError, match=r"\[SEP\]"):
-        model_choice.check_vocabulary(str(path), True, None, config, "c.json")
+        choose_vocabulary(path, config)
 
 
 def test_a_release_of_the_other_letter_case_is_refused(tmp_path):
@@ -72,6 +82,4 @@ def test_a_release_of_the_other_letter_case_is_refused(tmp_path):
     config = BertConfig(vocab_size=5)
     release = "cased_L-12_H-768_A-12/bert_model.ckpt"
     with pytest.raises(UserError, match="Set --do_lower_case=false"):
-        model_choice.check_vocabulary(
-            str(path), True, release, config, "c.json"
-        )
+        choose_vocabulary(path, config, release)

@@ -48,17 +48,15 @@ def _features(labels, max_seq_length):
 
 
 class Converter:
-    """Makes records of examples."""
+    """Makes records of examples, by Labels and S.
+
+    `tokenizer` is a tokenization.FullTokenizer, or has its methods `tokenize`,
+    `convert_tokens_to_ids` and `convert_ids_to_tokens`. An unknown label is a
+    UserError that names the guid.
+    """
 
     def __init__(self, labels, max_seq_length, tokenizer):
-        """Stores its arguments.
-
-        Args:
-          labels: labels.Labels.
-          max_seq_length: int, S.
-          tokenizer: tokenization.FullTokenizer, or what has its methods
-            `tokenize`, `convert_tokens_to_ids` and `convert_ids_to_tokens`.
-        """
+        packing.require_room(max_seq_length)
         self._labels = labels
         self._max_seq_length = max_seq_length
         self._tokenizer = tokenizer
@@ -70,9 +68,6 @@ class Converter:
 
         Returns:
           pair: list of bytes, a record each; int, how many were cut.
-
-        Raises:
-          UserError: an unknown label (names the guid).
         """
         records, num_cut = [], 0
         for example in examples:
@@ -86,9 +81,6 @@ class Converter:
 
         Returns:
           pair: dict, see `ExampleSerializer.serialize`; bool.
-
-        Raises:
-          UserError: an unknown label (names the guid).
         """
         if isinstance(example, PaddingInputExample):
             label, is_real = self._labels.encode(None), 0
@@ -110,16 +102,16 @@ class Converter:
         )
 
     def _pack(self, example):
-        ids_a, ids_b = map(self._tokenize, (example.text_a, example.text_b))
+        tokenizer = self._tokenizer
+        ids_a, ids_b = (
+            tokenizer.convert_tokens_to_ids(tokenizer.tokenize(text))
+            if text
+            else []
+            for text in (example.text_a, example.text_b)
+        )
         return packing.pack(
             ids_a, ids_b, self._max_seq_length, self._special_ids
         )
-
-    def _tokenize(self, text):
-        if not text:
-            return []
-        pieces = self._tokenizer.tokenize(text)
-        return self._tokenizer.convert_tokens_to_ids(pieces)
 
 
 @dataclasses.dataclass(eq=False)
@@ -158,7 +150,6 @@ def convert_single_example(
     Source: `convert_single_example` in run_classifier.py (2018), which wrote
       five examples to the log.
     """
-    packing.require_room(max_seq_length)
     labels = Labels(CLASSIFICATION, tuple(label_list))
     converter = Converter(labels, max_seq_length, tokenizer)
     values, _ = converter.values(example)
@@ -184,14 +175,10 @@ def label_of(example, labels):
 
 
 def check_labels(examples, labels):
-    """Checks the labels of examples to train or evaluate on.
+    """Checks the labels (Labels) of InputExamples to train or evaluate on.
 
     The processors of this package do so when they read the rows, and name file
     and line. Those of others may not.
-
-    Args:
-      examples: list of InputExample.
-      labels: labels.Labels.
 
     Raises:
       UserError: there is no example; one has no label or an unknown one (names

@@ -2,6 +2,8 @@
 
 Beside each file of records stands a small JSON file that tells what they were
 made of. If nothing of it has changed, the records are used again.
+
+A vocabulary or file that cannot be read or written is a UserError.
 """
 
 import hashlib
@@ -30,13 +32,7 @@ _NAMES = {
 def fingerprint(examples, conversion):
     """Returns what records are made of, as a dict for JSON.
 
-    Args:
-      examples: list of InputExample and PaddingInputExample. Their guids do
-        not count, as they are not in the records.
-      conversion: converter.Conversion.
-
-    Raises:
-      UserError: the vocabulary cannot be read.
+    The guids of examples do not count, as they are not in the records.
     """
     vocabulary = files.read_bytes(conversion.vocab_file)
     return {
@@ -55,9 +51,6 @@ def digest(sets, conversion):
     """Returns a str that only these sets of examples, so converted, have.
 
     `sets` are lists of InputExample; `conversion` is a converter.Conversion.
-
-    Raises:
-      UserError: the vocabulary cannot be read.
     """
     made_of = [fingerprint(examples, conversion) for examples in sets]
     text = json.dumps(made_of, sort_keys=True)
@@ -85,9 +78,6 @@ def store(output_file, made_of, counts):
 
     `made_of` is from `fingerprint`; `counts` is a dict of what else to remember
     of the records.
-
-    Raises:
-      UserError: it cannot be written, or the records not be read.
     """
     content = {
         "made_of": made_of,
@@ -103,9 +93,6 @@ def forget(output_file):
     """Empties the JSON file, before other records are written.
 
     After an interruption it would otherwise tell of the records before.
-
-    Raises:
-      UserError: it cannot be written.
     """
     if files.is_file(companion(output_file)):
         files.write_text(companion(output_file), "{}\n")
@@ -116,9 +103,6 @@ def compare(output_file, made_of):
 
     Returns:
       pair: what `store` was given as `counts`, and ""; or None and the reason.
-
-    Raises:
-      UserError: a file is there but cannot be read.
     """
     if not files.is_file(output_file):
         return None, "there is none yet"

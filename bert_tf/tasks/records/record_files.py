@@ -6,7 +6,6 @@ Several processes convert where that is faster; the file is that of one.
 import collections
 import concurrent.futures
 import contextlib
-import dataclasses
 import logging
 import multiprocessing
 import os
@@ -21,7 +20,6 @@ from bert_tf.tasks.examples import PaddingInputExample
 from bert_tf.tasks.labels import CLASSIFICATION, Labels
 from bert_tf.tasks.records import fingerprint
 from bert_tf.tasks.records.converter import Converter
-from bert_tf.text import packing
 
 _logger = logging.getLogger("absl")
 
@@ -29,15 +27,6 @@ _logger = logging.getLogger("absl")
 _CHUNK = 2000
 # With fewer characters for each, processes take as long to start as they save.
 _CHARACTERS_PER_PROCESS = 5_000_000
-
-
-@dataclasses.dataclass(frozen=True)
-class RecordFile:
-    """A file of records."""
-
-    path: str
-    num_records: int  # Padding included.
-    num_cut: int  # How many of the examples had more pieces than fit.
 
 
 def prepare_records(examples, output_file, conversion, *, num_processes=None):
@@ -54,7 +43,8 @@ def prepare_records(examples, output_file, conversion, *, num_processes=None):
         the main program is imported by each and must do nothing then.
 
     Returns:
-      RecordFile.
+      dict: num_records, padding included; num_cut, how many of the examples had
+      more pieces than fit.
 
     Raises:
       UserError: no example, an unknown label (names the guid), a vocabulary
@@ -73,7 +63,8 @@ def prepare_records(examples, output_file, conversion, *, num_processes=None):
             "same.",
             output_file,
         )
-        return _report(RecordFile(output_file, **counts), conversion)
+        _log_counts(output_file, counts, conversion)
+        return counts
     if num_processes is None:
         num_processes = _fastest_num_processes(examples)
     _logger.info(
@@ -94,19 +85,20 @@ def prepare_records(examples, output_file, conversion, *, num_processes=None):
     counts = {"num_records": len(examples), "num_cut": num_cut}
     fingerprint.store(output_file, made_of, counts)
     _logger.info("Made it in %.1f s.", time.monotonic() - start)
-    return _report(RecordFile(output_file, **counts), conversion)
+    _log_counts(output_file, counts, conversion)
+    return counts
 
 
-def _report(made, conversion):
-    share = made.num_cut / made.num_records
+def _log_counts(output_file, counts, conversion):
+    num_records, num_cut = counts["num_records"], counts["num_cut"]
+    share = num_cut / num_records
     _logger.info(
         "%s has %s records, of which %s cut to --max_seq_length=%d.",
-        os.path.basename(made.path),
-        f"{made.num_records:,}",
-        f"{made.num_cut:,} ({share:.1%}) were" if made.num_cut else "none was",
+        os.path.basename(output_file),
+        f"{num_records:,}",
+        f"{num_cut:,} ({share:.1%}) were" if num_cut else "none was",
         conversion.max_seq_length,
     )
-    return made
 
 
 def file_based_convert_examples_to_features(
@@ -114,12 +106,8 @@ def file_based_convert_examples_to_features(
 ):
     """Writes the records of examples with a tokenizer of your own.
 
-    Args:
-      examples: list of InputExample and PaddingInputExample.
-      label_list: list of str, the labels in the order of their ids.
-      max_seq_length: int, S.
-      tokenizer: see `converter.Converter`.
-      output_file: str, in an existing folder.
+    The arguments are those of `converter.convert_single_example`; the file's
+    folder exists.
 
     Raises:
       UserError: an unknown label (names the guid), S below 3, or a file that
@@ -127,7 +115,6 @@ def file_based_convert_examples_to_features(
 
     Source: the function of this name in run_classifier.py (2018).
     """
-    packing.require_room(max_seq_length)
     labels = Labels(CLASSIFICATION, tuple(label_list))
     converter = Converter(labels, max_seq_length, tokenizer)
     _write(output_file, map(converter.convert, _chunks(examples)))
@@ -168,22 +155,6 @@ def _fastest_num_processes(examples):
     return max(1, min(cores, characters // _CHARACTERS_PER_PROCESS))
 
 
-def convert_in_processes(examples, conversion, num_processes):
-    """Converts examples by several processes.
-
-    The processes start from nothing: one forked off after TensorFlow has
-    started its threads may hang. They do not import it, but they do import the
-    main program's file, which must do nothing when it is imported.
-
-    Yields what `Converter.convert` gives, for some examples at a time.
-
-    Raises:
-      UserError: an unknown label (names the guid); a process that ended.
-    """
-    with _unwinding_when_ended():
-        yield from _convert(examples, conversion, num_processes)
-
-
 @contextlib.contextmanager
 def _unwinding_when_ended():
     """Lets SIGTERM unwind this process as Ctrl-C does.
@@ -203,30 +174,42 @@ def _unwinding_when_ended():
         signal.signal(signal.SIGTERM, before)
 
 
-def _convert(examples, conversion, num_processes):
-    executor = concurrent.futures.ProcessPoolExecutor(
-        num_processes,
-        mp_context=multiprocessing.get_context("spawn"),
-        initializer=_start_process,
-        initargs=(conversion,),
-    )
-    waiting = collections.deque()
-    try:
-        for chunk in _chunks(examples):
-            waiting.append(executor.submit(_convert_chunk, chunk))
-            # Enough for each to find the next one ready, few enough to fit in
-            # memory.
-            if len(waiting) > 2 * num_processes:
+def convert_in_processes(examples, conversion, num_processes):
+    """Converts examples by several processes.
+
+    The processes start from nothing: one forked off after TensorFlow has
+    started its threads may hang. They do not import it, but they do import the
+    main program's file, which must do nothing when it is imported.
+
+    Yields what `Converter.convert` gives, for some examples at a time.
+
+    Raises:
+      UserError: an unknown label (names the guid); a process that ended.
+    """
+    with _unwinding_when_ended():
+        executor = concurrent.futures.ProcessPoolExecutor(
+            num_processes,
+            mp_context=multiprocessing.get_context("spawn"),
+            initializer=_start_process,
+            initargs=(conversion,),
+        )
+        waiting = collections.deque()
+        try:
+            for chunk in _chunks(examples):
+                waiting.append(executor.submit(_convert_chunk, chunk))
+                # Enough for each to find the next one ready, few enough to fit
+                # in memory.
+                if len(waiting) > 2 * num_processes:
+                    yield waiting.popleft().result()
+            while waiting:
                 yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
-    except concurrent.futures.process.BrokenProcessPool as error:
-        raise UserError(
-            "A process that converts examples ended unexpectedly, perhaps for "
-            "want of memory. Try it with --conversion_processes=1."
-        ) from error
-    finally:
-        executor.shutdown(cancel_futures=True)
+        except concurrent.futures.process.BrokenProcessPool as error:
+            raise UserError(
+                "A process that converts examples ended unexpectedly, perhaps "
+                "for want of memory. Try it with --conversion_processes=1."
+            ) from error
+        finally:
+            executor.shutdown(cancel_futures=True)
 
 
 # What a process of `convert_in_processes` works with, made when it starts.

@@ -55,7 +55,7 @@ def test_records_are_those_of_2018(
     with gzip.open(folder / f"{file_name}_features.jsonl.gz") as stream:
         expected = [json.loads(line) for line in stream]
     assert read_records(output_file) == expected
-    assert made.num_records == len(expected)
+    assert made["num_records"] == len(expected)
     record_files.file_based_convert_examples_to_features(
         examples,
         processor.get_labels(),
@@ -70,7 +70,7 @@ def test_records_are_made_once(tmp_path, conversion, caplog):
     path = str(tmp_path / "train.tf_record")
     with caplog.at_level(logging.INFO):
         made = record_files.prepare_records(_EXAMPLES, path, conversion)
-    assert made == record_files.RecordFile(path, num_records=2, num_cut=1)
+    assert made == {"num_records": 2, "num_cut": 1}
     making, example, took, summary = caplog.messages
     assert making == f"Making {path} with one process, since there is none yet."
     assert example.startswith("Example train-1, label 1: [CLS] the water is")
