@@ -1,6 +1,7 @@
 """What run_classifier.py finds out from its flags, before TensorFlow.
 
-Each function takes the script's flags as an absl FlagValues.
+Each function takes the script's flags as an absl FlagValues. What is refused is
+a UserError that names the flag, or the file and line.
 """
 
 import dataclasses
@@ -28,11 +29,7 @@ class Inputs:
 
 
 def check(flags):
-    """Finds what is wrong with flags and data; returns the Inputs.
-
-    Raises:
-      UserError: names the flag, or the file and line.
-    """
+    """Finds what is wrong with flags and data; returns the Inputs."""
     _check_switches(flags)
     init_checkpoint = saved_model.choose_init_checkpoint(
         flags.init_checkpoint, flags.bert_hub_module_handle

@@ -121,15 +121,7 @@ class ClassifierRun(FineTuningRun):
         return results
 
     def measure(self, sets, batch_size):
-        """Evaluates on some sets.
-
-        Args:
-          sets: list of pairs, see the class.
-          batch_size: int, B.
-
-        Returns:
-          dict: see `ClassifierJob.evaluate`.
-        """
+        """Evaluates on a list of sets; a dict as `ClassifierJob.evaluate`'s."""
         return self._measure(self._prepare(sets, batch_size), batch_size)
 
     def evaluate(self, sets, batch_size):

@@ -20,14 +20,11 @@ flags.disclaim_key_flags()
 
 
 def run(main):
-    """Runs a script's `main()` after its flags are parsed.
+    """Runs a script's `main()`, without arguments, once its flags are parsed.
 
     A `UserError` ends it with exit code 1 and its message alone; the traceback
     is printed with --verbosity=1. Left-over words are such an error, so that
     `--do_train True` cannot silently end the flags.
-
-    Args:
-      main: function of no argument.
     """
 
     def main_without_arguments(argv):

@@ -41,12 +41,7 @@ def define_export_dir():
 
 
 def check(do_export, export_dir):
-    """Checks that there is somewhere to export to, and a reason to.
-
-    Raises:
-      UserError: only one is given, the folder is not on this machine, or
-        nothing can be written there.
-    """
+    """Refuses one flag without the other, and a folder not to be written to."""
     if do_export and not export_dir:
         raise UserError("--do_export needs --export_dir.")
     if export_dir and not do_export:

@@ -1,4 +1,7 @@
-"""What extract_features.py makes of its flags; checks without TensorFlow."""
+"""What extract_features.py makes of its flags; checks without TensorFlow.
+
+What is refused is a UserError that names the flag.
+"""
 
 import os
 
@@ -18,9 +21,6 @@ def check(values, *, is_case_given):
 
     Returns:
       pair: model_choice.Model; list of int, the layers, as they were given.
-
-    Raises:
-      UserError: a flag or a file is wrong, or they do not go together.
     """
     checks.check_tpu(values["use_tpu"], values["tpu_name"], values["master"])
     layers = parse_layers(values["layers"])
@@ -41,11 +41,7 @@ def check(values, *, is_case_given):
 
 
 def load_extractor(model, layers, values):
-    """Makes an encoder_vectors.Extractor of what `check` gave and the flags.
-
-    Raises:
-      UserError: the weights do not fit, or the TPU cannot be reached.
-    """
+    """Makes an encoder_vectors.Extractor of what `check` gave and the flags."""
     # Here and not above: TensorFlow takes seconds to import, and a wrong flag
     # should be told at once.
     from bert_tf.extraction import encoder_vectors
@@ -66,11 +62,7 @@ def load_extractor(model, layers, values):
 
 
 def parse_layers(text):
-    """Reads --layers, such as "-1,-2", into a list of int.
-
-    Raises:
-      UserError: it is no list of whole numbers.
-    """
+    """Reads --layers, such as "-1,-2", into a list of int."""
     try:
         return [int(word) for word in text.split(",")]
     except ValueError as error:
@@ -81,11 +73,7 @@ def parse_layers(text):
 
 
 def check_layers(layers, config, config_file):
-    """Checks that the model of a BertConfig has the layers (list of int).
-
-    Raises:
-      UserError: it lacks some; names `config_file` (str), where it comes from.
-    """
+    """Refuses layers (list of int) that the model of a BertConfig lacks."""
     depth = config.num_hidden_layers
     missing = [i for i in layers if not -depth <= i < depth]
     if missing:
@@ -118,11 +106,7 @@ def _prepare_output(path, inputs):
 
 
 def require_other(path, inputs):
-    """Checks that --output_file replaces no input.
-
-    Raises:
-      UserError: it would; `inputs` is a dict, flag -> path.
-    """
+    """Refuses an --output_file that replaces one of `inputs` (flag -> path)."""
     for flag, other in inputs.items():
         if files.is_same(path, other):
             raise UserError(

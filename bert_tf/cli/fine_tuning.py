@@ -21,14 +21,9 @@ class FineTuningRun:
     """
 
     def train(self, flags, inputs):
-        """Trains as the flags say; the model then has the best weights.
+        """Trains as flags (FlagValues) say, on the Inputs that a script read.
 
-        Args:
-          flags: FlagValues of the script.
-          inputs: what the script's `check` returned.
-
-        Raises:
-          UserError: there is no run to begin or to go on with, or it fails.
+        The model then has the best weights, if they are looked for.
         """
         num_train_steps = inputs.num_train_steps
         settings = training_loop.LoopSettings.from_flags(

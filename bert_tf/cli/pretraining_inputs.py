@@ -1,6 +1,7 @@
 """What run_pretraining.py finds out from its flags, before TensorFlow.
 
-Functions take the script's flags as an absl FlagValues.
+Functions take the script's flags as an absl FlagValues. What is refused is a
+UserError that names the flag, or the file and place.
 """
 
 import dataclasses
@@ -27,11 +28,7 @@ class Inputs:
 
 
 def check(flags):
-    """Finds what is wrong with the flags; returns the Inputs.
-
-    Raises:
-      UserError: names the flag.
-    """
+    """Finds what is wrong with the flags; returns the Inputs."""
     values = flags.flag_values_dict()
     checks.require_job(values, ("do_train", "do_eval", "do_export"))
     export_flags.check(flags.do_export, flags.export_dir)

@@ -1,6 +1,7 @@
 """What run_squad.py finds out from its flags, before TensorFlow.
 
-Functions take the script's flags as an absl FlagValues.
+Functions take the script's flags as an absl FlagValues. What is refused is a
+UserError that names the flag, or the file and place.
 """
 
 import dataclasses
@@ -53,11 +54,7 @@ class Inputs:
 
 
 def check(flags):
-    """Finds what is wrong with flags and data; returns the Inputs.
-
-    Raises:
-      UserError: names the flag, or the file and place.
-    """
+    """Finds what is wrong with flags and data; returns the Inputs."""
     check_switches(flags.flag_values_dict())
     threshold = _threshold(flags)
     model = model_choice.choose_model(

@@ -128,12 +128,7 @@ class SquadRun(FineTuningRun):
     def predict(self, inputs, batch_size):
         """Writes the files of predictions and, if they can be had, scores.
 
-        Args:
-          inputs: squad_inputs.Inputs, whose questions are answered.
-          batch_size: int, B.
-
-        Returns:
-          float, the threshold of no answer: the option's, or the best one.
+        Returns the threshold of no answer (float): the option's, or the best.
         """
         folder = self.job.output_dir
         records = self._prepare(inputs.predict, batch_size)

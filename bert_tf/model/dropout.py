@@ -35,15 +35,7 @@ class Dropout(tf_keras.layers.Layer):
         super().build(input_shape)
 
     def call(self, x, training=None):
-        """Drops out.
-
-        Args:
-          x: float tensor of any shape.
-          training: bool; without it nothing happens.
-
-        Returns:
-          A tensor like `x`.
-        """
+        """Maps a float tensor to one like it; the same without `training`."""
         if not training or not self.rate:
             return x
         seed = self.generator.make_seeds()[:, 0]

@@ -76,15 +76,8 @@ class MaskedLanguageModel(tf_keras.layers.Layer):
         super().build(input_shape)
 
     def call(self, sequence_output, positions):
-        """Scores the pieces.
-
-        Args:
-          sequence_output: float [B, S, D].
-          positions: int32 [B, P], each in [0, S).
-
-        Returns:
-          float32 [B, P, V], logits.
-        """
+        """Maps float [B, S, D] and int32 positions [B, P], each in [0, S), to
+        float32 logits [B, P, V]."""
         picked = gather_positions(sequence_output, positions)  # [B, P, D]
         return project(
             self.transform(picked), self.word_embeddings, self.output_bias

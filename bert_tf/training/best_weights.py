@@ -151,18 +151,11 @@ class BestKeeper:
         best = self._stored()
         if best is None:
             return None
-        changed = [
-            name
-            for name, is_other in (
-                ("measure", best["measure"] != self._measure),
-                (
-                    "data evaluated on",
-                    self._evaluated is not None
-                    and best.get("evaluated") != self._evaluated,
-                ),
-            )
-            if is_other
-        ]
+        changed = []
+        if best["measure"] != self._measure:
+            changed.append("measure")
+        if self._evaluated not in (None, best.get("evaluated")):
+            changed.append("data evaluated on")
         if not changed:
             return best
         if not self._is_told:
@@ -178,11 +171,7 @@ class BestKeeper:
         return None
 
     def restore(self, job):
-        """Gives a job's model the best weights, once it has been trained.
-
-        Args:
-          job: job.Job.
-        """
+        """Gives the model of a job.Job the best weights, once it is trained."""
         if self._best() is not None:
             keeper = self._keeper(job)
             latest = keeper.latest()

@@ -148,11 +148,7 @@ class ClassifierJob(Job):
         return values.argmax(axis=-1).astype(np.int32)
 
     def predict(self, path, batch_size):
-        """Predicts with the trained, or else the newest, weights.
-
-        Args:
-          path: str, a file of records; their labels do not matter.
-          batch_size: int, B over all devices.
+        """Predicts on a file of records, whose labels do not matter.
 
         Returns:
           float32 np.ndarray [examples, L], in order, padding left out: the

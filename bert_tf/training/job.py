@@ -62,12 +62,9 @@ class Job:
 
     @classmethod
     def from_flags(cls, flags, **own):
-        """Returns the job that a script's flags ask for.
+        """Returns the job that a script's flags (FlagValues) ask for.
 
-        Args:
-          flags: FlagValues, with those of common_flags.define_training_loop and
-            define_tpu.
-          **own: what the flags do not say of this kind of job.
+        `own` is what the flags do not say of this kind of job.
         """
         address = TpuAddress.from_flags(flags.flag_values_dict())
         given = {

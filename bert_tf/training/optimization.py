@@ -138,10 +138,7 @@ class AdamWeightDecay(tf_keras.optimizers.Optimizer):
         return self.weight_decay_rate
 
     def slots(self, variable):
-        """Returns the moments kept for a variable.
-
-        Args:
-          variable: one of those given to `build`.
+        """Returns the moments kept for a variable that was given to `build`.
 
         Returns:
           dict: "adam_m" and "adam_v", variables of the same shape.

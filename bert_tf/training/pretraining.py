@@ -58,8 +58,7 @@ class Evaluator:
           next_sentence: mean loss and accuracy over the examples
           loss: mean over the batches of the training loss
 
-    Args:
-      model: models.pretraining_model, made in the strategy's scope.
+    The model is made in the strategy's scope.
 
     Source: `metric_fn` in run_pretraining.py (2018).
     """

@@ -89,9 +89,6 @@ class SquadJob(Job):
           triple of np.ndarray, in the file's order: unique_ids, int32 [B];
           start_logits and end_logits, float32 [B, S]. Rows that fill up a batch
           are left out.
-
-        Raises:
-          UserError: a damaged record, or a batch that devices cannot share.
         """
         records = self.records(path, is_training=False)
         for outputs in self.run(records, batch_size, "predict_batch_size"):

@@ -40,17 +40,10 @@ def refuse_finished_run(output_dir, num_train_steps, length_flag):
 
 
 def refuse_other_model(output_dir, config):
-    """Checks that the model is the one whose checkpoints are in a folder.
+    """Refuses a BertConfig that is not that of the checkpoints in a folder.
 
     Shapes alone would not show another number of heads or another activation.
     Dropout may change from run to run.
-
-    Args:
-      output_dir: str.
-      config: BertConfig.
-
-    Raises:
-      UserError: it is another.
     """
     path = os.path.join(output_dir, CONFIG_FILE)
     if latest_checkpoint(output_dir) is None or not files.is_file(path):
@@ -70,10 +63,7 @@ def initialize(model, keeper, init_checkpoint):
     The order is fixed: 1. the newest checkpoint in `output_dir`, optimizer and
     step included; 2. `init_checkpoint`, the model alone; 3. random weights.
 
-    Args:
-      model: tf_keras.Model.
-      keeper: CheckpointKeeper on everything that a resume needs.
-      init_checkpoint: str or None.
+    `keeper` is a CheckpointKeeper on everything that a resume needs.
 
     Returns:
       str or None, the checkpoint in `output_dir` that was restored.

@@ -21,14 +21,10 @@ class RunState:
     Attributes:
       seed: int, what the order of the records is drawn from.
       examples_read: int, how many of them were used.
-
-    Args:
-      model: tf_keras.Model.
-      paths: list of str, the files of records.
-      seed: int.
     """
 
     def __init__(self, model, paths, *, seed):
+        """Begins at the first of the records in the files `paths`."""
         self._model = model
         # Names without folders: a run may be moved as a whole.
         self._files = [[os.path.basename(p), files.size(p)] for p in paths]

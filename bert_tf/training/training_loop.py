@@ -35,14 +35,7 @@ class LoopSettings:
 
     @classmethod
     def from_flags(cls, flags, num_train_steps, *, watch_steps=None):
-        """Returns the settings that flags give.
-
-        Args:
-          flags: FlagValues, with those of common_flags.define_training_loop and
-            define_tpu.
-          num_train_steps: int.
-          watch_steps: int or None.
-        """
+        """Returns the settings that a script's flags (FlagValues) give."""
         return cls(
             num_train_steps=num_train_steps,
             train_batch_size=flags.train_batch_size,
@@ -55,13 +48,12 @@ class LoopSettings:
 
     def next_stop(self, step):
         """Returns the next step (int) at which the host has something to do."""
-        periods = [
+        periods = (
             self.save_checkpoints_steps,
             self.iterations_per_loop,
             self.log_steps,
-        ]
-        if self.watch_steps:
-            periods.append(self.watch_steps)
+            self.watch_steps or self.num_train_steps,
+        )
         return min(
             self.num_train_steps,
             *((step // period + 1) * period for period in periods),
@@ -82,12 +74,7 @@ class Schedule:
 
     @classmethod
     def from_epochs(cls, flags, num_train_steps):
-        """Returns the schedule of fine-tuning, whose length is in epochs.
-
-        Args:
-          flags: FlagValues, with those of common_flags.define_fine_tuning.
-          num_train_steps: int.
-        """
+        """Returns the schedule of fine-tuning, whose flags speak of epochs."""
         return cls(
             flags.learning_rate,
             int(num_train_steps * flags.warmup_proportion),
@@ -168,11 +155,7 @@ class Trainer(orbit.StandardTrainer):
         """Returns nothing: `pop_means` gives the losses when a line is due."""
 
     def pop_means(self):
-        """Returns the mean losses since the last call.
-
-        Returns:
-          dict, loss name -> float.
-        """
+        """Returns the mean losses since the last call: dict, name -> float."""
         means = {name: float(m.result()) for name, m in self._means.items()}
         for mean in self._means.values():
             mean.reset_states()
