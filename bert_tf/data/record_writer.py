@@ -8,13 +8,6 @@ S max_seq_length
 
 import functools
 
-from google.protobuf import (
-    descriptor_pb2,
-    descriptor_pool,
-    message_factory,
-    text_format,
-)
-
 from bert_tf.errors import UserError
 from bert_tf.storage import files
 from bert_tf.storage.progress import Heartbeat
@@ -67,6 +60,14 @@ _SMALL = ("input_mask", "segment_ids")
 @functools.cache
 def _messages():
     """Returns a dict, name -> class; from a pool apart from TensorFlow's."""
+    # Deferred: every script imports this file, and --help needs no record.
+    from google.protobuf import (
+        descriptor_pb2,
+        descriptor_pool,
+        message_factory,
+        text_format,
+    )
+
     pool = descriptor_pool.DescriptorPool()
     pool.Add(text_format.Parse(_MESSAGES, descriptor_pb2.FileDescriptorProto()))
     return message_factory.GetMessageClassesForFiles(["record.proto"], pool)

@@ -4,7 +4,6 @@ B batch, S sequence length
 """
 
 import functools
-import json
 import types
 
 import numpy as np
@@ -14,7 +13,7 @@ from bert_tf import features
 from bert_tf.data.record_writer import ExampleSerializer
 from bert_tf.features import INPUT_KEYS
 from bert_tf.formats.saved_model import DESCRIPTION_FILE
-from bert_tf.storage import files
+from bert_tf.storage import files, json_files
 from bert_tf.text import graph_packing
 from bert_tf.text.graph_tokenizer import TextTokenizer
 from bert_tf.text.packing import SPECIAL_TOKENS
@@ -49,8 +48,8 @@ class Servable(tf.Module):
 
     def asset_files(self):
         """Returns the files that go with the model: dict, name -> bytes."""
-        description = json.dumps(self.description(), indent=2, sort_keys=True)
-        return {DESCRIPTION_FILE: f"{description}\n".encode()}
+        description = json_files.to_text(self.description())
+        return {DESCRIPTION_FILE: description.encode()}
 
     def keep_assets(self, assets):
         """Makes these files (dict, name -> Asset) part of what is saved."""
